@@ -5,6 +5,7 @@
  * Watches one directory by inotify, opens segments as they appear, keeps ended ones readable,
  * remembers the counts of the last ticks for the rates, and builds the model on request. One
  * thread. Allocates; functions return 0 or -errno and leave out-parameters untouched on failure.
+ * Reads only: it never removes or writes a file, so that `heaptap ps` may use it beside the server.
  */
 #pragma once
 
@@ -30,6 +31,18 @@ int families_model(struct families *families, const struct model **out);
 
 /* Living families, those whose segment asks for HEAPTAP_LISTEN=off included. */
 size_t families_live(const struct families *families);
+
+/* What the family number `index` (from 0, ended ones included) asked for. False past the last one.
+ * Cheap, unlike a model: no counts are read and no names resolved, so that the server can listen
+ * before it does anything that takes time. */
+struct family_wish {
+	char id[48];
+	char listen[128];     /* as in struct family */
+	char token_file[256]; /* as in struct family */
+	bool ended;
+};
+
+bool families_wish(const struct families *families, size_t index, struct family_wish *out);
 
 /* Looks through the directory anew, for the server's last look before it ends; returns the number
  * of living families or -errno. */
