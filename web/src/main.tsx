@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<p>heaptap</p>, document.getElementById("app")!);
