@@ -197,9 +197,9 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < threads; i++)
 		expect(!pthread_create(&workers[i], nullptr, run_worker, nullptr), 95);
 	do_work();
-	if (failing)
-		do_failing();
 	pthread_barrier_wait(&done);
+	if (failing) /* alone: there is one new_handler for all threads */
+		do_failing();
 	tally_print();
 	while (read(0, &byte, 1) > 0)
 		;
