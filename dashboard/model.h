@@ -98,7 +98,7 @@ struct family {
 	char name[64]; /* last part of exe */
 	char exe[512];
 	char cmdline[512];
-	char listen[128]; /* address of its own that it asked for; "" for the default */
+	char listen[128];     /* address of its own that it asked for; "" for the default */
 	char token_file[256]; /* HEAPTAP_TOKEN_FILE; "" for the default */
 	uint64_t started_ns;
 	uint64_t window_ns;
