@@ -164,7 +164,8 @@ struct seg_process {
 	uint64_t started_ns; /* CLOCK_REALTIME */
 	uint64_t threads_started;
 	uint64_t threads_folded; /* of those, how many are in ended_row by now */
-	uint8_t reserved[24];
+	uint32_t rows;		 /* agent's own: thread rows that it holds, besides ended_row */
+	uint8_t reserved[20];
 };
 
 #define SEG_BUILD_ID_MAX 32u
@@ -186,7 +187,8 @@ struct seg_module {
 
 enum seg_module_flags { SEG_MODULE_PATH_CUT = 1 };
 
-/* What was lost or could not be told apart. The calls themselves are always counted. */
+/* What was lost or could not be told apart. The calls themselves are always counted. The agent
+ * leaves THREADS and SITES at 0: the tallies that they name already hold the number. */
 enum seg_drop {
 	SEG_DROP_THREADS,   /* calls by threads without a row: they are in row SHARED */
 	SEG_DROP_PROCESSES, /* forked processes without a row: they are in row SHARED */

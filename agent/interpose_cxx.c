@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interpose_cxx.c - every form of operator new and delete.
+ *
+ * Each form goes one of three ways, by where the next definition of it comes from:
+ *
+ *   PLAIN    the C++ runtime, or nowhere (a C program that loads C++ later): the runtime's operator
+ *            would only call malloc, so the next malloc is called at once. When it has no memory,
+ *            the real operator takes over, with its new-handler and its exception. It allocates
+ *            through our malloc, which counts. No state of ours is held, so it may throw.
+ *   FORWARD  the object that also defines the next malloc (jemalloc, tcmalloc, mimalloc): its own
+ *            operator is called and the result counted.
+ *   FOREIGN  some other object that replaces operator new: it is called and nothing is counted
+ *            here; what it takes from malloc is counted there.
+ */
+#include "agent/interpose_cxx.h"
+#include "agent/record.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* form, symbol, kind, parameters after the size, and the same as arguments */
+#define NEW_FORMS(X)                                                                               \
+	X(NEW, _Znwm, SEG_KIND_NEW, (size_t size), (size))                                         \
+	X(NEW_ARRAY, _Znam, SEG_KIND_NEW_ARRAY, (size_t size), (size))                             \
+	X(NEW_NOTHROW, _ZnwmRKSt9nothrow_t, SEG_KIND_NEW, (size_t size, const void *tag),          \
+	  (size, tag))                                                                             \
+	X(NEW_ARRAY_NOTHROW, _ZnamRKSt9nothrow_t, SEG_KIND_NEW_ARRAY,                              \
+	  (size_t size, const void *tag), (size, tag))
+
+#define NEW_ALIGNED_FORMS(X)                                                                       \
+	X(NEW_ALIGNED, _ZnwmSt11align_val_t, SEG_KIND_NEW, (size_t size, size_t alignment),        \
+	  (size, alignment))                                                                       \
+	X(NEW_ARRAY_ALIGNED, _ZnamSt11align_val_t, SEG_KIND_NEW_ARRAY,                             \
+	  (size_t size, size_t alignment), (size, alignment))                                      \
+	X(NEW_ALIGNED_NOTHROW, _ZnwmSt11align_val_tRKSt9nothrow_t, SEG_KIND_NEW,                   \
+	  (size_t size, size_t alignment, const void *tag), (size, alignment, tag))                \
+	X(NEW_ARRAY_ALIGNED_NOTHROW, _ZnamSt11align_val_tRKSt9nothrow_t, SEG_KIND_NEW_ARRAY,       \
+	  (size_t size, size_t alignment, const void *tag), (size, alignment, tag))
+
+#define DELETE_FORMS(X)                                                                            \
+	X(DELETE, _ZdlPv, SEG_KIND_DELETE, (void *block), (block))                                 \
+	X(DELETE_ARRAY, _ZdaPv, SEG_KIND_DELETE_ARRAY, (void *block), (block))                     \
+	X(DELETE_SIZED, _ZdlPvm, SEG_KIND_DELETE, (void *block, size_t size), (block, size))       \
+	X(DELETE_ARRAY_SIZED, _ZdaPvm, SEG_KIND_DELETE_ARRAY, (void *block, size_t size),          \
+	  (block, size))                                                                           \
+	X(DELETE_NOTHROW, _ZdlPvRKSt9nothrow_t, SEG_KIND_DELETE, (void *block, const void *tag),   \
+	  (block, tag))                                                                            \
+	X(DELETE_ARRAY_NOTHROW, _ZdaPvRKSt9nothrow_t, SEG_KIND_DELETE_ARRAY,                       \
+	  (void *block, const void *tag), (block, tag))                                            \
+	X(DELETE_ALIGNED, _ZdlPvSt11align_val_t, SEG_KIND_DELETE, (void *block, size_t alignment), \
+	  (block, alignment))                                                                      \
+	X(DELETE_ARRAY_ALIGNED, _ZdaPvSt11align_val_t, SEG_KIND_DELETE_ARRAY,                      \
+	  (void *block, size_t alignment), (block, alignment))                                     \
+	X(DELETE_SIZED_ALIGNED, _ZdlPvmSt11align_val_t, SEG_KIND_DELETE,                           \
+	  (void *block, size_t size, size_t alignment), (block, size, alignment))                  \
+	X(DELETE_ARRAY_SIZED_ALIGNED, _ZdaPvmSt11align_val_t, SEG_KIND_DELETE_ARRAY,               \
+	  (void *block, size_t size, size_t alignment), (block, size, alignment))                  \
+	X(DELETE_ALIGNED_NOTHROW, _ZdlPvSt11align_val_tRKSt9nothrow_t, SEG_KIND_DELETE,            \
+	  (void *block, size_t alignment, const void *tag), (block, alignment, tag))               \
+	X(DELETE_ARRAY_ALIGNED_NOTHROW, _ZdaPvSt11align_val_tRKSt9nothrow_t,                       \
+	  SEG_KIND_DELETE_ARRAY, (void *block, size_t alignment, const void *tag),                 \
+	  (block, alignment, tag))
+
+#define ALL_FORMS(X) NEW_FORMS(X) NEW_ALIGNED_FORMS(X) DELETE_FORMS(X)
+
+enum form {
+#define FORM_ENUM(form, symbol, kind, parameters, arguments) FORM_##form,
+	ALL_FORMS(FORM_ENUM)
+#undef FORM_ENUM
+		FORMS
+};
+
+enum way { WAY_PLAIN, WAY_FORWARD, WAY_FOREIGN };
+
+static const char *const form_symbols[FORMS] = {
+#define FORM_SYMBOL(form, symbol, kind, parameters, arguments) #symbol,
+	ALL_FORMS(FORM_SYMBOL)
+#undef FORM_SYMBOL
+};
+
+static enum way ways[FORMS];
+static void *next_form[FORMS]; /* NULL where nothing is known */
+
+static bool is_runtime(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "libstdc++.so", 12) || !strncmp(name, "libc++.so", 9) ||
+	       !strncmp(name, "libc++abi.so", 12);
+}
+
+static enum way way_of(void *definition, const struct link_map *allocator)
+{
+	struct dl_find_object object;
+
+	if (!definition || _dl_find_object(definition, &object))
+		return WAY_PLAIN;
+	if (object.dlfo_link_map == allocator)
+		return WAY_FORWARD;
+	return is_runtime(object.dlfo_link_map->l_name) ? WAY_PLAIN : WAY_FOREIGN;
+}
+
+void interpose_cxx_resolve(void)
+{
+	struct dl_find_object allocator;
+
+	/* One failed look-up is enough for a program without C++. */
+	if (!dlsym(RTLD_NEXT, form_symbols[FORM_NEW]))
+		return;
+	if (_dl_find_object((void *)next.malloc, &allocator))
+		return;
+	for (int form = 0; form < FORMS; form++) {
+		next_form[form] = dlsym(RTLD_NEXT, form_symbols[form]);
+		ways[form] = way_of(next_form[form], allocator.dlfo_link_map);
+	}
+}
+
+static void *no_block(void)
+{
+	return NULL;
+}
+
+static bool may_return_null(enum form form)
+{
+	return strstr(form_symbols[form], "nothrow");
+}
+
+/* The real operator, for when memory is short. It may be in a library that was loaded later, out of
+ * RTLD_NEXT's sight. Where there is none there is nobody who could throw bad_alloc either, and a
+ * throwing operator new must not return null: the program would end by an uncaught exception, and
+ * ends here instead. */
+HT_COLD static void *real_form(enum form form)
+{
+	void *runtime, *found = next_form[form];
+
+	if (found)
+		return found;
+	runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	if (!runtime)
+		runtime = dlopen("libc++.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	found = dlsym(runtime ? runtime : RTLD_NEXT, form_symbols[form]);
+	if (!found && may_return_null(form))
+		return (void *)no_block;
+	if (!found)
+		abort();
+	return found;
+}
+
+/* operator new(0) gives a block like any other. */
+HT_INLINE void *plain_aligned(size_t size, size_t alignment)
+{
+	size_t rounded;
+
+	if (!size)
+		size = 1;
+	if (__builtin_add_overflow(size, alignment - 1, &rounded))
+		return NULL;
+	return next.aligned_alloc(alignment, rounded & ~(alignment - 1));
+}
+
+#define CALL(form, type, parameters, arguments) (((type(*) parameters)real_form(form))arguments)
+
+#define DEFINE_NEW_AS(take, form, symbol, kind, parameters, arguments)                             \
+	HT_EXPORT void *symbol parameters;                                                         \
+	void *symbol parameters                                                                    \
+	{                                                                                          \
+		enum way way = ways[FORM_##form];                                                  \
+		void *block;                                                                       \
+                                                                                                   \
+		if (HT_UNLIKELY(way == WAY_FOREIGN))                                               \
+			return CALL(FORM_##form, void *, parameters, arguments);                   \
+		block = HT_LIKELY(way == WAY_PLAIN)                                                \
+				? (take)                                                           \
+				: CALL(FORM_##form, void *, parameters, arguments);                \
+		if (HT_LIKELY(block))                                                              \
+			record_alloc(kind, HT_CALLER(), size, block);                              \
+		else if (way == WAY_PLAIN)                                                         \
+			return CALL(FORM_##form, void *, parameters, arguments);                   \
+		return block;                                                                      \
+	}
+
+#define DEFINE_NEW(form, symbol, kind, parameters, arguments)                                      \
+	DEFINE_NEW_AS(next.malloc(size ? size : 1), form, symbol, kind, parameters, arguments)
+#define DEFINE_NEW_ALIGNED(form, symbol, kind, parameters, arguments)                              \
+	DEFINE_NEW_AS(plain_aligned(size, alignment), form, symbol, kind, parameters, arguments)
+
+#define DEFINE_DELETE(form, symbol, kind, parameters, arguments)                                   \
+	HT_EXPORT void symbol parameters;                                                          \
+	void symbol parameters                                                                     \
+	{                                                                                          \
+		enum way way = ways[FORM_##form];                                                  \
+                                                                                                   \
+		if (HT_LIKELY(block) && HT_LIKELY(way != WAY_FOREIGN))                             \
+			record_free(kind, HT_CALLER(), block);                                     \
+		if (HT_LIKELY(way == WAY_PLAIN))                                                   \
+			next.free(block);                                                          \
+		else                                                                               \
+			CALL(FORM_##form, void, parameters, arguments);                            \
+	}
+
+/* The alignment, size and tag of a delete are only handed on, where there is someone to take them.
+ */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NEW_FORMS(DEFINE_NEW)
+NEW_ALIGNED_FORMS(DEFINE_NEW_ALIGNED)
+DELETE_FORMS(DEFINE_DELETE)
+#pragma GCC diagnostic pop

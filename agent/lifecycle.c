@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lifecycle.c - what happens when the host starts and when it exits.
+ *
+ * The constructor runs before all others (-z initfirst), before libc has set `environ`, and once in
+ * each exec'd image. Whatever fails in it is written down and the host goes on: without a segment
+ * the hooks only pass calls through. Nothing is printed. Forks and ends of threads need no work
+ * here: the kernel reports both (see record.h, rows.h).
+ */
+#include "agent/config.h"
+#include "agent/directory.h"
+#include "agent/interpose_cxx.h"
+#include "agent/next.h"
+#include "agent/record.h"
+#include "agent/segment_writer.h"
+#include "agent/server_start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void note_usurper(struct config *config)
+{
+	const char *usurper = next_usurper();
+
+	if (usurper)
+		config_add_problem(config, SEG_PROBLEM_NOT_FIRST, 0, usurper, NULL);
+}
+
+static void log_problems(struct config *config)
+{
+	int fd;
+
+	if (!config->log[0] || !config->problem_count)
+		return;
+	fd = open(config->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0) {
+		config_add_problem(config, SEG_PROBLEM_LOG, errno, config->log, NULL);
+		return;
+	}
+	for (size_t i = 0; i < config->problem_count; i++)
+		dprintf(fd, "libheaptap[%d]: problem %u, errno %d: %s\n", getpid(),
+			config->problems[i].code, config->problems[i].err,
+			config->problems[i].text);
+	close(fd);
+}
+
+static bool begin(struct config *config, char *dir)
+{
+	if (directory_prepare(config, dir))
+		return false;
+	directory_sweep(dir);
+	note_usurper(config);
+	if (segment_create(config, dir))
+		return false;
+	return record_start(config->follow_forks);
+}
+
+static void serve(struct config *config, const char *dir)
+{
+	char path[512] = "heaptap-server";
+	int err;
+
+	if (!config->serve)
+		return;
+	err = server_start(config, dir, path, sizeof(path));
+	if (err)
+		config_add_problem(config, SEG_PROBLEM_SERVER, -err, path, NULL);
+}
+
+__attribute__((constructor)) static void start(int argc, char **arguments, char **environment)
+{
+	char dir[DIRECTORY_PATH];
+	struct config config;
+	int saved = errno;
+
+	(void)argc;
+	(void)arguments;
+	next_resolve();
+	interpose_cxx_resolve();
+	config_read(&config, environment);
+	if (config.off || !begin(&config, dir)) {
+		record_off();
+	} else {
+		segment_publish();
+		serve(&config, dir);
+		log_problems(&config);
+		memcpy(segment->problems, config.problems, sizeof(segment->problems));
+	}
+	errno = saved;
+}
+
+/* Runs after the destructors of all other objects. Only a mark: a syscall that a seccomp filter
+ * does not know would change how the host ends. The server removes the file. */
+__attribute__((destructor)) static void finish(void)
+{
+	if (record_is_last_process())
+		__atomic_fetch_or(&segment->flags, SEG_FLAG_EXITED, __ATOMIC_RELEASE);
+}
