@@ -10,7 +10,9 @@
 #define HT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define HT_COLD	       __attribute__((cold, noinline))
 #define HT_EXPORT      __attribute__((visibility("default")))
-#define HT_INLINE      static inline __attribute__((always_inline))
+/* For variables: -fvisibility=hidden reaches definitions, not the accesses in other files. */
+#define HT_HIDDEN __attribute__((visibility("hidden")))
+#define HT_INLINE static inline __attribute__((always_inline))
 
 /*
  * initial-exec: one load relative to the thread pointer. The dynamic model calls __tls_get_addr,
@@ -18,9 +20,6 @@
  * of every thread, so only a few bytes may live there.
  */
 #define HT_TLS __thread __attribute__((tls_model("initial-exec")))
-
-/* The address that the hook returns to; on aarch64 without its authentication code. */
-#define HT_CALLER() ((uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)))
 
 /* Invariants: ht_assert(cond && "why"). On in sanitizer builds only: a host is never aborted. */
 #ifdef HEAPTAP_ASSERT

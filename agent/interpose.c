@@ -22,34 +22,34 @@ HT_EXPORT void *pvalloc(size_t size);
 
 void *malloc(size_t size)
 {
-	void *block = next.malloc(size);
+	void *block = next_malloc(size);
 
 	if (HT_LIKELY(block))
-		record_alloc(SEG_KIND_MALLOC, HT_CALLER(), size, block);
+		record_alloc(SEG_KIND_MALLOC, PLATFORM_CALLER(), size, block);
 	return block;
 }
 
 void free(void *block)
 {
 	if (HT_LIKELY(block))
-		record_free(SEG_KIND_FREE, HT_CALLER(), block);
-	next.free(block);
+		record_free(SEG_KIND_FREE, PLATFORM_CALLER(), block);
+	next_free(block);
 }
 
 void *calloc(size_t count, size_t size)
 {
-	void *block = next.calloc(count, size);
+	void *block = next_calloc(count, size);
 
 	if (HT_LIKELY(block)) /* so the product did not overflow */
-		record_alloc(SEG_KIND_CALLOC, HT_CALLER(), count * size, block);
+		record_alloc(SEG_KIND_CALLOC, PLATFORM_CALLER(), count * size, block);
 	return block;
 }
 
 /* The old block's size is taken before the call: afterwards it may be another thread's block. */
 HT_INLINE void *resize(void *block, size_t size, uintptr_t caller)
 {
-	size_t old_usable = block ? next.malloc_usable_size(block) : 0;
-	void *moved = next.realloc(block, size);
+	size_t old_usable = block ? next_usable(block) : 0;
+	void *moved = next_realloc(block, size);
 
 	if (!block) {
 		if (HT_LIKELY(moved))
@@ -64,7 +64,7 @@ HT_INLINE void *resize(void *block, size_t size, uintptr_t caller)
 
 void *realloc(void *block, size_t size)
 {
-	return resize(block, size, HT_CALLER());
+	return resize(block, size, PLATFORM_CALLER());
 }
 
 /* libc's own reallocarray would call our realloc and make itself the call site. */
@@ -76,25 +76,25 @@ void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(block, bytes, HT_CALLER());
+	return resize(block, bytes, PLATFORM_CALLER());
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-	int err = next.posix_memalign(out, alignment, size);
+	int err = next_posix_memalign(out, alignment, size);
 
 	if (HT_LIKELY(!err && *out))
-		record_alloc(SEG_KIND_ALIGNED, HT_CALLER(), size, *out);
+		record_alloc(SEG_KIND_ALIGNED, PLATFORM_CALLER(), size, *out);
 	return err;
 }
 
 #define ALIGNED(name, parameters, arguments)                                                       \
 	void *name parameters                                                                      \
 	{                                                                                          \
-		void *block = next.name arguments;                                                 \
+		void *block = next_##name arguments;                                               \
                                                                                                    \
 		if (HT_LIKELY(block))                                                              \
-			record_alloc(SEG_KIND_ALIGNED, HT_CALLER(), size, block);                  \
+			record_alloc(SEG_KIND_ALIGNED, PLATFORM_CALLER(), size, block);            \
 		return block;                                                                      \
 	}
 ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size))

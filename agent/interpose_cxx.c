@@ -111,7 +111,7 @@ void interpose_cxx_resolve(void)
 	/* One failed look-up is enough for a program without C++. */
 	if (!dlsym(RTLD_NEXT, form_symbols[FORM_NEW]))
 		return;
-	if (_dl_find_object((void *)next.malloc, &allocator))
+	if (_dl_find_object((void *)next_malloc, &allocator))
 		return;
 	for (int form = 0; form < FORMS; form++) {
 		next_form[form] = dlsym(RTLD_NEXT, form_symbols[form]);
@@ -159,7 +159,7 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 		size = 1;
 	if (__builtin_add_overflow(size, alignment - 1, &rounded))
 		return NULL;
-	return next.aligned_alloc(alignment, rounded & ~(alignment - 1));
+	return next_aligned_alloc(alignment, rounded & ~(alignment - 1));
 }
 
 #define CALL(form, type, parameters, arguments) (((type(*) parameters)real_form(form))arguments)
@@ -177,14 +177,14 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 				? (take)                                                           \
 				: CALL(FORM_##form, void *, parameters, arguments);                \
 		if (HT_LIKELY(block))                                                              \
-			record_alloc(kind, HT_CALLER(), size, block);                              \
+			record_alloc(kind, PLATFORM_CALLER(), size, block);                        \
 		else if (way == WAY_PLAIN)                                                         \
 			return CALL(FORM_##form, void *, parameters, arguments);                   \
 		return block;                                                                      \
 	}
 
 #define DEFINE_NEW(form, symbol, kind, parameters, arguments)                                      \
-	DEFINE_NEW_AS(next.malloc(size ? size : 1), form, symbol, kind, parameters, arguments)
+	DEFINE_NEW_AS(next_malloc(size ? size : 1), form, symbol, kind, parameters, arguments)
 #define DEFINE_NEW_ALIGNED(form, symbol, kind, parameters, arguments)                              \
 	DEFINE_NEW_AS(plain_aligned(size, alignment), form, symbol, kind, parameters, arguments)
 
@@ -195,9 +195,9 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 		enum way way = ways[FORM_##form];                                                  \
                                                                                                    \
 		if (HT_LIKELY(block) && HT_LIKELY(way != WAY_FOREIGN))                             \
-			record_free(kind, HT_CALLER(), block);                                     \
+			record_free(kind, PLATFORM_CALLER(), block);                               \
 		if (HT_LIKELY(way == WAY_PLAIN))                                                   \
-			next.free(block);                                                          \
+			next_free(block);                                                          \
 		else                                                                               \
 			CALL(FORM_##form, void, parameters, arguments);                            \
 	}

@@ -24,7 +24,12 @@
 static _Alignas(ARENA_ALIGN) char arena[ARENA_SIZE];
 static size_t arena_used;
 static HT_TLS bool resolving;
-static struct next found; /* complete before it is copied to `next` */
+
+/* What the arena's functions call: the real ones, when `next_free` is one of the arena's. */
+static void *(*found_malloc)(size_t size);
+static void *(*found_realloc)(void *block, size_t size);
+static void (*found_free)(void *block);
+static size_t (*found_usable_size)(void *block);
 
 static bool arena_has(const void *block)
 {
@@ -57,7 +62,7 @@ static size_t arena_size(const void *block)
 static void arena_free(void *block)
 {
 	if (!arena_has(block))
-		found.free(block);
+		found_free(block);
 }
 
 static void *arena_realloc(void *block, size_t size)
@@ -65,8 +70,8 @@ static void *arena_realloc(void *block, size_t size)
 	void *moved;
 
 	if (!arena_has(block))
-		return found.realloc(block, size);
-	moved = found.malloc(size);
+		return found_realloc(block, size);
+	moved = found_malloc(size);
 	if (moved)
 		memcpy(moved, block, size < arena_size(block) ? size : arena_size(block));
 	return moved;
@@ -74,7 +79,7 @@ static void *arena_realloc(void *block, size_t size)
 
 static size_t arena_usable_size(void *block)
 {
-	return arena_has(block) ? arena_size(block) : found.malloc_usable_size(block);
+	return arena_has(block) ? arena_size(block) : found_usable_size(block);
 }
 
 /* First calls: resolve, then go on. While this thread is resolving: the arena. */
@@ -83,7 +88,7 @@ static void *first_malloc(size_t size)
 	if (resolving)
 		return arena_take(size);
 	next_resolve();
-	return next.malloc(size);
+	return next_malloc(size);
 }
 
 static void *first_calloc(size_t count, size_t size)
@@ -92,7 +97,7 @@ static void *first_calloc(size_t count, size_t size)
 
 	if (!resolving) {
 		next_resolve();
-		return next.calloc(count, size);
+		return next_calloc(count, size);
 	}
 	return __builtin_mul_overflow(count, size, &bytes) ? NULL : arena_take(bytes);
 }
@@ -103,7 +108,7 @@ static void *first_realloc(void *block, size_t size)
 
 	if (!resolving) {
 		next_resolve();
-		return next.realloc(block, size);
+		return next_realloc(block, size);
 	}
 	moved = arena_take(size);
 	if (moved && block && arena_has(block))
@@ -117,14 +122,15 @@ static void first_free(void *block)
 	if (resolving)
 		return;
 	next_resolve();
-	next.free(block);
+	next_free(block);
 }
 
+/* What is not needed while resolving. */
 #define FIRST_FUNCTION(type, name, parameters, arguments)                                          \
 	static type first_##name parameters                                                        \
 	{                                                                                          \
 		next_resolve();                                                                    \
-		return next.name arguments;                                                        \
+		return next_##name arguments;                                                      \
 	}
 FIRST_FUNCTION(int, posix_memalign, (void **out, size_t alignment, size_t size),
 	       (out, alignment, size))
@@ -134,36 +140,68 @@ FIRST_FUNCTION(void *, valloc, (size_t size), (size))
 FIRST_FUNCTION(void *, pvalloc, (size_t size), (size))
 FIRST_FUNCTION(size_t, malloc_usable_size, (void *block), (block))
 
-struct next next = {
-#define NEXT_FIRST(type, name, parameters, arguments) .name = first_##name,
-	NEXT_FUNCTIONS(NEXT_FIRST)
+#define NEXT_FIRST(type, name, parameters, arguments) type(*next_##name) parameters = first_##name;
+NEXT_FUNCTIONS(NEXT_FIRST)
 #undef NEXT_FIRST
-		.free = first_free,
-};
+void (*next_free)(void *block) = first_free;
+bool next_has_glibc_header;
 
-static void *resolve(const char *name)
+static void use_arena(void)
 {
-	return dlsym(RTLD_NEXT, name);
+	next_free = arena_free;
+	next_realloc = arena_realloc;
+	next_malloc_usable_size = arena_usable_size;
+}
+
+static bool is_in_libc(void *function)
+{
+	struct dl_find_object object, libc;
+
+	return !_dl_find_object(function, &object) && !_dl_find_object((void *)dlsym, &libc) &&
+	       object.dlfo_link_map == libc.dlfo_link_map;
+}
+
+static bool header_tells(void *block)
+{
+	bool told = block && next_usable(block) == next_malloc_usable_size(block);
+
+	next_free(block);
+	return told;
+}
+
+/* glibc itself, with the header that we know: small, medium and large blocks, one in a mapping of
+ * its own and one that is aligned. */
+static bool check_header(void)
+{
+	static const size_t sizes[] = {0, 1, 24, 25, 1000, 70000, 64u << 20};
+	bool told = true;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && told; i++)
+		told = header_tells(next_malloc(sizes[i]));
+	return told && header_tells(next_memalign(256, 1000));
 }
 
 void next_resolve(void)
 {
-	struct next all;
-
 	if (resolving)
 		return;
 	resolving = true;
-#define NEXT_RESOLVE(type, name, parameters, arguments) *(void **)&all.name = resolve(#name);
+	/* Two threads may both come here: they write the same values. */
+#define NEXT_RESOLVE(type, name, parameters, arguments)                                            \
+	*(void **)&next_##name = dlsym(RTLD_NEXT, #name);
 	NEXT_FUNCTIONS(NEXT_RESOLVE)
 #undef NEXT_RESOLVE
-	*(void **)&all.free = resolve("free");
-	found = all; /* two threads may both do this: they write the same values */
-	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED)) {
-		all.free = arena_free;
-		all.realloc = arena_realloc;
-		all.malloc_usable_size = arena_usable_size;
+	*(void **)&next_free = dlsym(RTLD_NEXT, "free");
+	found_malloc = next_malloc;
+	found_realloc = next_realloc;
+	found_free = next_free;
+	found_usable_size = next_malloc_usable_size;
+	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED))
+		use_arena();
+	else if (is_in_libc((void *)next_malloc) && is_in_libc((void *)next_malloc_usable_size)) {
+		next_has_glibc_header = true;
+		next_has_glibc_header = check_header();
 	}
-	next = all;
 	resolving = false;
 }
 
@@ -172,7 +210,8 @@ const char *next_usurper(void)
 	void *bound = dlsym(RTLD_DEFAULT, "malloc");
 	struct dl_find_object theirs, ours;
 
-	if (!bound || _dl_find_object(bound, &theirs) || _dl_find_object(&next, &ours) ||
+	if (!bound || _dl_find_object(bound, &theirs) ||
+	    _dl_find_object((void *)next_resolve, &ours) ||
 	    theirs.dlfo_link_map == ours.dlfo_link_map)
 		return NULL;
 	return theirs.dlfo_link_map->l_name[0] ? theirs.dlfo_link_map->l_name : "the executable";

@@ -7,6 +7,9 @@
  */
 #pragma once
 
+#include "agent/base.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 /* return type, name, parameters, arguments */
@@ -22,14 +25,35 @@
 	X(void *, pvalloc, (size_t size), (size))                                                  \
 	X(size_t, malloc_usable_size, (void *block), (block))
 
-struct next {
-#define NEXT_FIELD(type, name, parameters, arguments) type(*name) parameters;
-	NEXT_FUNCTIONS(NEXT_FIELD)
-#undef NEXT_FIELD
-	void (*free)(void *block);
-};
+/* One variable each, not a struct: the hooks then call through memory without an address in a
+ * register. */
+#define NEXT_DECLARE(type, name, parameters, arguments)                                            \
+	extern HT_HIDDEN type(*next_##name) parameters;
+NEXT_FUNCTIONS(NEXT_DECLARE)
+#undef NEXT_DECLARE
+extern HT_HIDDEN void (*next_free)(void *block);
 
-extern struct next next;
+/* True where the next allocator is glibc's and blocks carry its usual header; see next_usable(). */
+extern HT_HIDDEN bool next_has_glibc_header;
+
+/*
+ * What malloc_usable_size says of a block. glibc's also reads the header of the neighbour, which is
+ * a cache miss on top of a call; the block's own header tells as much: size of the chunk, with
+ * three flags in the low bits, of which bit 1 stands for a block in a mapping of its own, whose
+ * header is twice as large (malloc/malloc.c of glibc, "malloc_chunk details"). next_resolve()
+ * compares the two on blocks of all kinds before it relies on the header.
+ */
+HT_INLINE size_t next_usable(void *block)
+{
+	size_t header;
+
+	if (HT_UNLIKELY(!next_has_glibc_header))
+		return next_malloc_usable_size(block);
+	header = ((const size_t *)block)[-1];
+	if (HT_UNLIKELY(header & 2))
+		return next_malloc_usable_size(block);
+	return (header & ~(size_t)7) - sizeof(size_t);
+}
 
 /* Resolves all pointers now. Idempotent. */
 void next_resolve(void);

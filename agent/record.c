@@ -23,6 +23,7 @@
 
 #define RETRY_CALLS 256 /* calls to wait after no row, lock or memory was to be had */
 #define SAME_STACK  (8u << 20)
+#define MUCH_BUSIER 64
 
 enum mode { MODE_EARLY, MODE_ON, MODE_OFF };
 
@@ -43,7 +44,11 @@ struct record_process {
 #define EARLY_LOG2 6
 static struct seg_slot early_slots[1 << EARLY_LOG2];
 static struct seg_thread early_row;
-static struct record_thread early = {early_slots, 64 - EARLY_LOG2, &early_row};
+static struct record_thread early = {
+	.table = {early_slots, sizeof(early_slots) - sizeof(early_slots[0])},
+	.sizes = early_row.sizes,
+	.row = &early_row,
+};
 
 static struct record_thread nobody;
 HT_TLS struct record_thread *record_self = &nobody;
@@ -75,8 +80,9 @@ static void attach(struct record_thread *self)
 {
 	uint64_t word = self->row->table;
 
-	self->shift = 64 - SEG_TABLE_LOG2(word);
-	__atomic_store_n(&self->slots, word ? segment_at(SEG_TABLE_OFFSET(word)) : NULL,
+	self->table.mask = table_mask(SEG_TABLE_LOG2(word));
+	self->sizes = self->row->sizes;
+	__atomic_store_n(&self->table.slots, word ? segment_at(SEG_TABLE_OFFSET(word)) : NULL,
 			 __ATOMIC_RELEASE);
 }
 
@@ -179,9 +185,46 @@ static struct record_thread *current(void)
 	}
 	if (!mine(self) || !self->row)
 		return new_thread();
-	if (!self->slots) /* work that was abandoned while the table grew */
+	if (!self->table.slots) /* work that was abandoned while the table grew */
 		attach(self);
 	return self;
+}
+
+/*
+ * A busy site does not stay behind an idle one: they change places, so that nearly all calls find
+ * their slot at once. Everything between a key's home and its slot is taken, and keys are never
+ * removed, so both are still found where they are put. The generation is odd meanwhile.
+ */
+static void swap_slots(struct record_thread *self, struct seg_slot *one, struct seg_slot *other)
+{
+	struct seg_slot *slots = self->table.slots;
+	struct seg_slot kept;
+
+	__atomic_store_n(&self->table.slots, NULL, __ATOMIC_RELEASE);
+	rows_change_table(self->row);
+	kept = *one;
+	*one = *other;
+	*other = kept;
+	rows_changed_table(self->row);
+	__atomic_store_n(&self->table.slots, slots, __ATOMIC_RELEASE);
+}
+
+/* A known site's slot, wherever it is; NULL: the site is new. */
+static struct seg_slot *known_slot(struct record_thread *self, uint64_t key)
+{
+	struct seg_slot *slot, *home;
+
+	if (!self->table.slots)
+		return NULL;
+	slot = table_find(&self->table, key);
+	home = table_home(&self->table, key);
+	if (!slot || slot->count < 2 * home->count + MUCH_BUSIER)
+		return slot;
+	if (self == &early || !enter((uintptr_t)__builtin_frame_address(0)))
+		return slot;
+	swap_slots(self, slot, home);
+	leave();
+	return home;
 }
 
 /* While the table is replaced, a handler on this thread must not count in the old one. */
@@ -191,7 +234,7 @@ static bool grow(struct record_thread *self)
 
 	if (self == &early || process->patience || !segment_lock())
 		return false;
-	__atomic_store_n(&self->slots, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&self->table.slots, NULL, __ATOMIC_RELEASE);
 	grown = rows_grow_table(self->row);
 	attach(self);
 	segment_unlock();
@@ -202,13 +245,13 @@ static bool grow(struct record_thread *self)
 
 static bool has_room(const struct record_thread *self)
 {
-	return self->slots && table_has_room(self->row->slots, 64 - self->shift);
+	return self->table.slots && table_has_room(&self->table, self->row->slots);
 }
 
 /* The slot of a site that may be new; NULL: no room. */
 static struct seg_slot *slot_of(struct record_thread *self, uint64_t key)
 {
-	struct seg_slot *slot = self->slots ? table_find(self->slots, self->shift, key) : NULL;
+	struct seg_slot *slot = self->table.slots ? table_find(&self->table, key) : NULL;
 
 	if (slot)
 		return slot;
@@ -220,7 +263,7 @@ static struct seg_slot *slot_of(struct record_thread *self, uint64_t key)
 	}
 	if (mode == MODE_ON)
 		modules_note(key & SEG_KEY_ADDRESS);
-	slot = table_probe(self->slots, self->shift, key);
+	slot = table_probe(&self->table, key);
 	table_fill(slot, key);
 	self->row->slots++;
 	return slot;
@@ -249,8 +292,14 @@ static bool recording(void)
 	return mode != MODE_OFF && !(mode == MODE_ON && process->ignored);
 }
 
-/* Adds to the site and answers the row that it was added to; NULL: recording is off. */
-static struct seg_thread *add(uint64_t key, const struct seg_tally *counts)
+static void count(struct seg_slot *slot, const struct seg_tally *counts)
+{
+	platform_add(&slot->count, counts->count);
+	platform_add(&slot->bytes, counts->bytes);
+	platform_add(&slot->more, counts->more);
+}
+
+static struct seg_thread *add_new(uint64_t key, const struct seg_tally *counts)
 {
 	struct record_thread *self = NULL;
 	struct seg_slot *slot = NULL;
@@ -268,14 +317,22 @@ static struct seg_thread *add(uint64_t key, const struct seg_tally *counts)
 	errno = saved;
 	if (!recording())
 		return NULL;
-	if (!slot) {
+	if (slot)
+		count(slot, counts);
+	else
 		tally(row_of(self), key, counts);
-		return row_of(self);
-	}
-	slot->count += counts->count;
-	slot->bytes += counts->bytes;
-	slot->more += counts->more;
-	return self->row;
+	return slot ? self->row : row_of(self);
+}
+
+/* Counts at the site; the row that it was counted in, or NULL: recording is off. */
+static struct seg_thread *add(uint64_t key, const struct seg_tally *counts)
+{
+	struct seg_slot *slot = known_slot(record_self, key);
+
+	if (!slot)
+		return add_new(key, counts);
+	count(slot, counts);
+	return record_self->row;
 }
 
 void record_alloc_cold(uint64_t key, uint64_t size, uint64_t usable)
@@ -291,36 +348,23 @@ void record_free_cold(uint64_t key, uint64_t usable)
 	add(key, &(struct seg_tally){1, usable, 0});
 }
 
-/* A realloc fills up to three slots, mostly known ones. */
-static void add_any(uint64_t key, uint64_t count, uint64_t bytes, uint64_t more)
-{
-	struct seg_slot *slot = record_slot(record_self, key);
-
-	if (HT_UNLIKELY(!slot)) {
-		add(key, &(struct seg_tally){count, bytes, more});
-		return;
-	}
-	slot->count += count;
-	slot->bytes += bytes;
-	slot->more += more;
-}
-
 void record_realloc(uintptr_t caller, const void *old, size_t old_usable, size_t size, void *block)
 {
-	size_t usable = next.malloc_usable_size(block);
+	size_t usable = next_usable(block);
 	bool grown = usable > old_usable;
 	bool moved = block != old;
 	size_t copied = !moved ? 0 : old_usable < size ? old_usable : size;
 
 	record_alloc(SEG_KIND_REALLOC, caller, size, block);
-	add_any(record_key(SEG_KIND_REALLOC_FREE, caller), 1, old_usable, moved);
+	add(record_key(SEG_KIND_REALLOC_FREE, caller), &(struct seg_tally){1, old_usable, moved});
 	if (grown || copied)
-		add_any(record_key(SEG_KIND_REALLOC_GROWN, caller), grown, copied, 0);
+		add(record_key(SEG_KIND_REALLOC_GROWN, caller),
+		    &(struct seg_tally){grown, copied, 0});
 }
 
 void record_realloc_free(uintptr_t caller, size_t old_usable)
 {
-	add_any(record_key(SEG_KIND_REALLOC_FREE, caller), 1, old_usable, 0);
+	add(record_key(SEG_KIND_REALLOC_FREE, caller), &(struct seg_tally){1, old_usable, 0});
 }
 
 /* Private memory: a page for the process, a state per possible thread row; touched as used. */

@@ -7,30 +7,38 @@
  * instruction, so a signal handler that allocates cannot get between its parts.
  *
  * What a thread needs for that is one pointer in TLS to a `struct record_thread` in private memory
- * that the kernel wipes in a forked child (MADV_WIPEONFORK). So one test of `slots` tells that a
- * thread is new, that it is the first one of a fork (also by a raw clone, also between two atfork
- * handlers), or that recording is off; all of these go to record.c.
+ * that the kernel wipes in a forked child (MADV_WIPEONFORK). So one test of `table.slots` tells
+ * that a thread is new, that it is the first one of a fork (also by a raw clone, also between two
+ * atfork handlers), or that recording is off; all of these go to record.c.
  */
 #pragma once
 
 #include "agent/next.h"
 #include "agent/table.h"
 
+#if defined(__x86_64__)
+#include "agent/platform/x86_64.h"
+#elif defined(__aarch64__)
+#include "agent/platform/aarch64.h"
+#else
+#error "heaptap knows x86-64 and aarch64"
+#endif
+
 struct record_thread {
-	struct seg_slot *slots; /* NULL: not (yet) recording, go to the cold path */
-	unsigned shift;		/* 64 - log2 of the table */
+	struct table table; /* slots NULL: not (yet) recording, go to the cold path */
+	uint64_t *sizes;    /* row->sizes */
 	struct seg_thread *row;
 };
 
-extern HT_TLS struct record_thread *record_self;
+extern HT_HIDDEN HT_TLS struct record_thread *record_self;
 
-/* The rest of record_alloc and record_free when there is no slot yet. Keeps errno. */
+/* The rest of record_alloc and record_free when the slot is elsewhere or missing. Keeps errno. */
 HT_COLD void record_alloc_cold(uint64_t key, uint64_t size, uint64_t usable);
 HT_COLD void record_free_cold(uint64_t key, uint64_t usable);
 
 HT_INLINE uint64_t record_key(enum seg_kind kind, uintptr_t caller)
 {
-	return (uint64_t)kind << SEG_KEY_SHIFT | (caller & SEG_KEY_ADDRESS);
+	return (uint64_t)kind << SEG_KEY_SHIFT | caller;
 }
 
 HT_INLINE unsigned record_size_class(uint64_t size)
@@ -38,44 +46,49 @@ HT_INLINE unsigned record_size_class(uint64_t size)
 	return 63u - (unsigned)__builtin_clzll(size | 1);
 }
 
-/* The site's slot where it has one already; NULL: the cold path finds out why not. */
-HT_INLINE struct seg_slot *record_slot(const struct record_thread *self, uint64_t key)
+/* The site's slot where it is the first one looked at, as it nearly always is. */
+HT_INLINE struct seg_slot *record_home(const struct record_thread *self, uint64_t key)
 {
-	return HT_LIKELY(self->slots) ? table_find(self->slots, self->shift, key) : NULL;
+	struct seg_slot *home;
+
+	if (HT_UNLIKELY(!self->table.slots))
+		return NULL;
+	home = table_home(&self->table, key);
+	return HT_LIKELY(home->key == key) ? home : NULL;
 }
 
 /* Counts a successful allocation. */
 HT_INLINE void record_alloc(enum seg_kind kind, uintptr_t caller, size_t size, void *block)
 {
+	size_t usable = next_usable(block);
 	struct record_thread *self = record_self;
 	uint64_t key = record_key(kind, caller);
-	size_t usable = next.malloc_usable_size(block);
-	struct seg_slot *slot = record_slot(self, key);
+	struct seg_slot *slot = record_home(self, key);
 
 	if (HT_UNLIKELY(!slot)) {
 		record_alloc_cold(key, size, usable);
 		return;
 	}
-	slot->count++;
-	slot->bytes += size;
-	slot->more += usable;
-	self->row->sizes[record_size_class(size)]++;
+	platform_add(&slot->count, 1);
+	platform_add(&slot->bytes, size);
+	platform_add(&slot->more, usable);
+	platform_add(&self->sizes[record_size_class(size)], 1);
 }
 
 /* Counts the free of a non-null block. Before the real free: afterwards another thread may have
  * the address already. */
 HT_INLINE void record_free(enum seg_kind kind, uintptr_t caller, void *block)
 {
+	size_t usable = next_usable(block);
 	uint64_t key = record_key(kind, caller);
-	size_t usable = next.malloc_usable_size(block);
-	struct seg_slot *slot = record_slot(record_self, key);
+	struct seg_slot *slot = record_home(record_self, key);
 
 	if (HT_UNLIKELY(!slot)) {
 		record_free_cold(key, usable);
 		return;
 	}
-	slot->count++;
-	slot->bytes += usable;
+	platform_add(&slot->count, 1);
+	platform_add(&slot->bytes, usable);
 }
 
 /* Counts a realloc of a non-null block that succeeded: `block` is its new address, `old_usable`

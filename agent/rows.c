@@ -71,26 +71,58 @@ static void give_table(struct seg_thread *row)
 	segment_give_table(SEG_TABLE_OFFSET(word), SEG_TABLE_LOG2(word));
 }
 
+/* Another table, the same generation but one: even. */
 static void set_table(struct seg_thread *row, uint64_t offset, unsigned log2)
 {
-	uint64_t generation = (row->table >> 40) + 1;
+	uint64_t generation = (row->table >> SEG_TABLE_GENERATION_SHIFT) + 2;
 
 	__atomic_store_n(&row->table, SEG_TABLE_WORD(offset, log2, generation), __ATOMIC_RELEASE);
 }
 
+void rows_change_table(struct seg_thread *row)
+{
+	__atomic_store_n(&row->table, row->table + SEG_TABLE_GENERATION, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+void rows_changed_table(struct seg_thread *row)
+{
+	__atomic_store_n(&row->table, row->table + SEG_TABLE_GENERATION, __ATOMIC_RELEASE);
+}
+
+/* A row without a table has a table of no slots. */
+static struct table table_of(const struct seg_thread *row)
+{
+	struct table table = {NULL, 0};
+
+	if (row->table) {
+		table.slots = segment_at(SEG_TABLE_OFFSET(row->table));
+		table.mask = table_mask(SEG_TABLE_LOG2(row->table));
+	}
+	return table;
+}
+
+static void copy_table(const struct table *to, const struct table *from)
+{
+	uint64_t count = from->slots ? from->mask / sizeof(struct seg_slot) + 1 : 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (from->slots[i].key)
+			*table_probe(to, from->slots[i].key) = from->slots[i];
+}
+
 bool rows_grow_table(struct seg_thread *row)
 {
+	struct table old = table_of(row), new;
 	uint64_t word = row->table;
 	unsigned log2 = word ? SEG_TABLE_LOG2(word) + 1 : SEG_TABLE_LOG2_MIN;
-	struct seg_slot *from = segment_at(SEG_TABLE_OFFSET(word));
 	uint64_t offset = log2 <= SEG_TABLE_LOG2_MAX ? segment_take_table(log2) : 0;
-	struct seg_slot *to = segment_at(offset);
 
 	if (!offset)
 		return false;
-	for (size_t i = 0; word && i < 1ull << (log2 - 1); i++)
-		if (from[i].key)
-			*table_probe(to, 64 - log2, from[i].key) = from[i];
+	new.slots = segment_at(offset);
+	new.mask = table_mask(log2);
+	copy_table(&new, &old);
 	set_table(row, offset, log2);
 	if (word)
 		segment_give_table(SEG_TABLE_OFFSET(word), log2 - 1);
@@ -99,24 +131,19 @@ bool rows_grow_table(struct seg_thread *row)
 
 static struct seg_slot *find_or_fill(struct seg_thread *row, uint64_t key)
 {
-	for (;;) {
-		unsigned log2 = SEG_TABLE_LOG2(row->table);
-		struct seg_slot *slot = NULL;
+	do {
+		struct table table = table_of(row);
+		struct seg_slot *slot = table.slots ? table_probe(&table, key) : NULL;
 
-		if (row->table) {
-			slot = table_probe(segment_at(SEG_TABLE_OFFSET(row->table)), 64 - log2,
-					   key);
-			if (slot->key)
-				return slot;
-		}
-		if (slot && table_has_room(row->slots, log2)) {
+		if (slot && slot->key)
+			return slot;
+		if (slot && table_has_room(&table, row->slots)) {
 			table_fill(slot, key);
 			row->slots++;
 			return slot;
 		}
-		if (!rows_grow_table(row))
-			return NULL;
-	}
+	} while (rows_grow_table(row));
+	return NULL;
 }
 
 void rows_add(struct seg_thread *row, uint64_t key, const struct seg_tally *tally)

@@ -28,6 +28,11 @@ uint32_t rows_take_thread(uint32_t process);
 /* Replaces the row's table by one of twice the size. False: no room; the old one stays. */
 bool rows_grow_table(struct seg_thread *row);
 
+/* Before and after the owner moves slots about within its table: readers see that they cannot rely
+ * on it meanwhile. No lock. */
+void rows_change_table(struct seg_thread *row);
+void rows_changed_table(struct seg_thread *row);
+
 /* Adds a slot (or tally) to a row, growing its table as needed; what finds no place goes to
  * row->other. Only for rows without a running owner, and for the caller's own. */
 void rows_add(struct seg_thread *row, uint64_t key, const struct seg_tally *tally);

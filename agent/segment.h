@@ -98,8 +98,9 @@ struct seg_tally { /* a slot without a key: calls that could not be given a site
 };
 
 /*
- * Where a thread's site table lies. It is replaced as a whole when it grows, so a reader copies
- * the table and then reads this word again: when it changed, the copy is void and is made anew.
+ * Where a thread's site table lies. It is replaced as a whole when it grows, and slots change
+ * places within it. So a reader copies the table and then reads this word again: when it changed,
+ * or when the generation is odd, the copy is void and is made anew.
  *
  *   63            40 39      32 31                                0
  *   +---------------+----------+----------------------------------+
@@ -111,9 +112,12 @@ struct seg_tally { /* a slot without a key: calls that could not be given a site
 #define SEG_TABLE_OFFSET(word) (((word)&0xffffffffull) << 6)
 #define SEG_TABLE_LOG2(word)   ((unsigned)((word) >> 32) & 0xffu)
 #define SEG_TABLE_WORD(offset, log2, generation)                                                   \
-	((uint64_t)(offset) >> 6 | (uint64_t)(log2) << 32 | (uint64_t)(generation) << 40)
-#define SEG_TABLE_LOG2_MIN 4u
-#define SEG_TABLE_LOG2_MAX 20u
+	((uint64_t)(offset) >> 6 | (uint64_t)(log2) << 32 |                                        \
+	 (uint64_t)(generation) << SEG_TABLE_GENERATION_SHIFT)
+#define SEG_TABLE_GENERATION_SHIFT 40
+#define SEG_TABLE_GENERATION	   (1ull << SEG_TABLE_GENERATION_SHIFT)
+#define SEG_TABLE_LOG2_MIN	   4u
+#define SEG_TABLE_LOG2_MAX	   20u
 
 /*
  * `life` is a robust pthread mutex that the thread holds as long as it lives. Its first word is

@@ -3,7 +3,8 @@
  * table.h - one thread's call-site table: 2^log2 slots, open addressing, linear probing.
  *
  * Written by its owner alone, so finding and adding need no atomics; readers of the segment live in
- * other processes. Never more than 5/8 full, so a probe for a missing key always ends.
+ * other processes. Never more than half full: most sites are found in the first slot, and a
+ * probe for a missing key always ends.
  */
 #pragma once
 
@@ -13,35 +14,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TABLE_HASH 0x9e3779b97f4a7c15ull /* 2^64 divided by the golden ratio */
+/*
+ * The hash is bits 32 and up of a product with an odd 32-bit constant (2^31 divided by the golden
+ * ratio, rounded), which costs one instruction; shifted so that the mask makes it a byte offset.
+ * The kind in the key's top byte does not reach those bits: the three keys of a realloc lie side by
+ * side.
+ */
+#define TABLE_HASH	 0x4f1bbcdd
+#define TABLE_HASH_SHIFT 27
 
-/* The slot of `key`, or NULL. Hot: a multiplication, a shift and a compare when the first slot is
- * the right one. shift = 64 - log2. */
-HT_INLINE struct seg_slot *table_find(struct seg_slot *slots, unsigned shift, uint64_t key)
+struct table {
+	struct seg_slot *slots; /* NULL: none */
+	uint64_t mask;		/* of byte offsets of slots: (2^log2 - 1) * 32 */
+};
+
+_Static_assert(sizeof(struct seg_slot) == 1u << (32 - TABLE_HASH_SHIFT), "a slot's offset");
+
+static inline uint64_t table_mask(unsigned log2)
 {
-	size_t at = (key * TABLE_HASH) >> shift;
+	return ((1ull << log2) - 1) * sizeof(struct seg_slot);
+}
 
-	while (HT_UNLIKELY(slots[at].key != key)) {
-		if (!slots[at].key)
-			return NULL;
-		at = (at + 1) & (~0ull >> shift);
-	}
-	return &slots[at];
+/* Where `key` belongs if nothing else is there. */
+HT_INLINE struct seg_slot *table_home(const struct table *table, uint64_t key)
+{
+	uint64_t offset = ((key * TABLE_HASH) >> TABLE_HASH_SHIFT) & table->mask;
+
+	return (struct seg_slot *)((char *)table->slots + offset);
 }
 
 /* The slot of `key`, or the empty slot where it belongs. */
-static inline struct seg_slot *table_probe(struct seg_slot *slots, unsigned shift, uint64_t key)
+static inline struct seg_slot *table_probe(const struct table *table, uint64_t key)
 {
-	size_t at = (key * TABLE_HASH) >> shift;
+	struct seg_slot *slot = table_home(table, key);
+	struct seg_slot *last = (struct seg_slot *)((char *)table->slots + table->mask);
 
-	while (slots[at].key && slots[at].key != key)
-		at = (at + 1) & (~0ull >> shift);
-	return &slots[at];
+	while (slot->key && slot->key != key)
+		slot = slot == last ? table->slots : slot + 1;
+	return slot;
 }
 
-static inline bool table_has_room(uint64_t used, unsigned log2)
+/* The slot of `key`, or NULL. */
+static inline struct seg_slot *table_find(const struct table *table, uint64_t key)
 {
-	return used < (5ull << log2) / 8;
+	struct seg_slot *slot = table_probe(table, key);
+
+	return slot->key ? slot : NULL;
+}
+
+static inline bool table_has_room(const struct table *table, uint64_t used)
+{
+	return used <= table->mask / sizeof(struct seg_slot) / 2;
 }
 
 /* Fills the empty slot that table_probe() found. The key comes last: a reader, or a signal handler
