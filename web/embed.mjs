@@ -20,7 +20,7 @@ const MIME = {
 	".svg": "image/svg+xml",
 };
 
-async function read_files(dist) {
+async function readFiles(dist) {
 	const names = ["index.html", ...(await readdir(join(dist, "assets"))).sort().map((name) => "assets/" + name)];
 	return Promise.all(
 		names.map(async (name) => {
@@ -67,7 +67,7 @@ function table(files) {
 
 export async function embed(dist) {
 	const out = join(dist, "embed");
-	const files = await read_files(dist);
+	const files = await readFiles(dist);
 	await rm(out, { recursive: true, force: true });
 	await mkdir(out, { recursive: true });
 	for (const [i, file] of files.entries())
