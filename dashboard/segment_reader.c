@@ -302,7 +302,7 @@ static int read_sites(struct segment *segment, struct snapshot *snapshot, struct
 		err = read_at(segment->fd, row, sizeof(*row), offset);
 		if (err)
 			return err;
-		if (row->table == word) {
+		if (row->table == word && !(word & SEG_TABLE_GENERATION)) {
 			*budget -= word != 0 && size <= *budget ? size : 0;
 			return 0;
 		}
