@@ -5,7 +5,8 @@
  * Watches one directory by inotify, opens segments as they appear, keeps ended ones readable,
  * remembers the counts of the last ticks for the rates, and builds the model on request. One
  * thread. Allocates; functions return 0 or -errno and leave out-parameters untouched on failure.
- * Reads only: it never removes or writes a file, so that `heaptap ps` may use it beside the server.
+ * Reads only, so that `heaptap ps` may use it beside the server; families_prune() alone removes
+ * files.
  */
 #pragma once
 
@@ -52,3 +53,7 @@ int families_rescan(struct families *families);
  * that could not be opened. message NULL takes it away. */
 int families_set_problem(struct families *families, const char *family_id, const char *code,
 			 const char *message);
+
+/* For the server: removes segments of ended families that nobody needs any more (see prune.h). To
+ * be called at its start and when families_live() has sunk; a look at every file. 0 or -errno. */
+int families_prune(const struct families *families);

@@ -345,13 +345,18 @@ static uint64_t calls(const struct counts *counts)
 /* The agent does not count these two: the tallies of the rows hold the number. */
 static void count_drops(struct family *family)
 {
-	for (size_t i = 0; i < family->thread_count; i++)
-		if (family->threads[i].role == THREAD_SHARED)
-			family->dropped[SEG_DROP_THREADS] += calls(&family->threads[i].total);
-	for (size_t i = 0; i < family->cell_count; i++)
-		if (family->sites[family->cells[i].site].address == 0)
-			family->dropped[SEG_DROP_SITES] += calls(&family->cells[i].total);
-	family->dropped[SEG_DROP_SITES] -= family->dropped[SEG_DROP_THREADS];
+	for (size_t i = 0; i < family->thread_count; i++) {
+		const struct thread *thread = &family->threads[i];
+		bool shared = thread->role == THREAD_SHARED;
+
+		for (size_t j = 0; j < thread->cell_count; j++) {
+			const struct cell *cell = &family->cells[thread->first_cell + j];
+
+			if (shared || family->sites[cell->site].address == 0)
+				family->dropped[shared ? SEG_DROP_THREADS : SEG_DROP_SITES] +=
+					calls(&cell->total);
+		}
+	}
 }
 
 /* Rows that are there for sums and have none are of no interest. */

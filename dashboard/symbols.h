@@ -29,3 +29,6 @@ void symbols_destroy(struct symbols *symbols); /* accepts NULL */
  */
 struct symbol symbols_lookup(struct symbols *symbols, const char *path, int32_t pid,
 			     const uint8_t *build_id, size_t build_id_size, uint64_t address);
+
+/* How many modules were left without names because their tables exceed the memory set aside. */
+size_t symbols_refused(const struct symbols *symbols);
