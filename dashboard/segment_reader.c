@@ -22,6 +22,7 @@
 enum {
 	WALK_TRIES = 8,
 	TABLE_TRIES = 4,
+	PAUSES_MAX = 32,
 	ROWS_AT_ONCE = 16,	 /* 14 KiB of stack */
 	SLOTS_AT_ONCE = 512,	 /* 16 KiB of stack */
 	PROCESSES_MAX = 1 << 16, /* `used` may lie about a hole: bounds what is read for it */
@@ -243,19 +244,22 @@ int segment_probe(struct segment *segment, enum segment_life *out)
 	return 0;
 }
 
+static uint64_t table_size(uint64_t word)
+{
+	return (uint64_t)sizeof(struct seg_slot) << SEG_TABLE_LOG2(word);
+}
+
 /* Against the region's size, not `used`: a table may be newer than the header that was read. */
 static bool table_valid(const struct seg_header *header, uint64_t word)
 {
 	const struct seg_region *heap = &header->regions[SEG_HEAP];
 	uint64_t offset = SEG_TABLE_OFFSET(word);
 	unsigned log2 = SEG_TABLE_LOG2(word);
-	uint64_t size;
 
 	if (log2 < SEG_TABLE_LOG2_MIN || log2 > SEG_TABLE_LOG2_MAX)
 		return false;
-	size = (uint64_t)sizeof(struct seg_slot) << log2;
 	return offset >= heap->offset && offset - heap->offset <= heap->size &&
-	       size <= heap->size - (offset - heap->offset);
+	       table_size(word) <= heap->size - (offset - heap->offset);
 }
 
 static int read_table(struct segment *segment, struct snapshot *snapshot, uint64_t word)
@@ -278,42 +282,69 @@ static int read_table(struct segment *segment, struct snapshot *snapshot, uint64
 	return 0;
 }
 
-/* Reads the sites of one row; `row` is renewed when its table was replaced meanwhile. `budget` is
- * what all tables together may take, lest many rows that name one table cost more than the file. */
+/* Reads what one table holds; one that is no table, or too much for the budget, holds nothing. */
+static int read_table_once(struct segment *segment, struct snapshot *snapshot, uint64_t word,
+			   uint64_t budget)
+{
+	if (word == 0)
+		return 0;
+	if (table_valid(&snapshot->header, word) && table_size(word) <= budget)
+		return read_table(segment, snapshot, word);
+	snapshot->invalid++;
+	return 0;
+}
+
+/* What all tables of one walk together may cost: many rows may name one table, or pretend to be in
+ * the midst of a change. */
+struct allowance {
+	uint64_t bytes;
+	unsigned pauses;
+};
+
+static void settle(struct allowance *allowance)
+{
+	const struct timespec pause = {0, SETTLE_NS};
+
+	if (allowance->pauses == 0)
+		return;
+	allowance->pauses--;
+	nanosleep(&pause, NULL);
+}
+
+/* Reads the sites of one row, which is read anew with them. */
 static int read_sites(struct segment *segment, struct snapshot *snapshot, struct seg_thread *row,
-		      uint64_t offset, uint64_t *budget)
+		      uint64_t offset, struct allowance *allowance)
 {
 	size_t first = snapshot->slot_count;
 	uint64_t invalid = snapshot->invalid;
+	bool settled = false;
 	uint64_t word = row->table;
-	int err = 0;
 
-	for (int try = 0; try < TABLE_TRIES; try++) {
-		uint64_t size = (uint64_t)sizeof(struct seg_slot) << (SEG_TABLE_LOG2(word) & 31);
+	for (int try = 0; try < TABLE_TRIES && !settled; try++) {
+		int err;
 
+		if (try > 0)
+			settle(allowance);
+		word = row->table;
 		snapshot->slot_count = first;
 		snapshot->invalid = invalid;
-		if (word != 0 && (!table_valid(&snapshot->header, word) || size > *budget))
-			snapshot->invalid++;
-		else if (word != 0)
-			err = read_table(segment, snapshot, word);
+		err = read_table_once(segment, snapshot, word, allowance->bytes);
+		if (!err)
+			err = read_at(segment->fd, row, sizeof(*row), offset);
 		if (err)
 			return err;
-		err = read_at(segment->fd, row, sizeof(*row), offset);
-		if (err)
-			return err;
-		if (row->table == word && !(word & SEG_TABLE_GENERATION)) {
-			*budget -= word != 0 && size <= *budget ? size : 0;
-			return 0;
-		}
-		word = row->table;
+		settled = row->table == word && !(word & SEG_TABLE_GENERATION);
 	}
-	snapshot->torn = true;
+	if (table_valid(&snapshot->header, word) && table_size(word) <= allowance->bytes)
+		allowance->bytes -= table_size(word);
+	/* A dead thread's table is what it is, though it may have died in the midst of a change. */
+	if (!settled && row_live(row))
+		snapshot->torn = true;
 	return 0;
 }
 
 static int add_thread(struct segment *segment, struct snapshot *snapshot, struct seg_thread *row,
-		      uint32_t index, uint64_t *budget)
+		      uint32_t index, struct allowance *allowance)
 {
 	size_t at = snapshot->thread_count;
 	struct snapshot_thread *thread;
@@ -333,7 +364,7 @@ static int add_thread(struct segment *segment, struct snapshot *snapshot, struct
 	};
 	if (row->state != SEG_THREAD_SHARED) {
 		err = read_sites(segment, snapshot, row, row_offset(&snapshot->header, index),
-				 budget);
+				 allowance);
 		if (err)
 			return err;
 	}
@@ -352,7 +383,7 @@ static int add_thread(struct segment *segment, struct snapshot *snapshot, struct
 
 static int read_threads(struct segment *segment, struct snapshot *snapshot)
 {
-	uint64_t budget = snapshot->header.regions[SEG_HEAP].size;
+	struct allowance allowance = {snapshot->header.regions[SEG_HEAP].size, PAUSES_MAX};
 	uint32_t rows = row_count(&snapshot->header);
 	struct seg_thread chunk[ROWS_AT_ONCE];
 	int err;
@@ -366,7 +397,7 @@ static int read_threads(struct segment *segment, struct snapshot *snapshot)
 			err = read_at(segment->fd, chunk, n * sizeof(struct seg_thread),
 				      row_offset(&snapshot->header, first));
 		for (uint32_t i = 0; i < n && !err; i++)
-			err = add_thread(segment, snapshot, &chunk[i], first + i, &budget);
+			err = add_thread(segment, snapshot, &chunk[i], first + i, &allowance);
 		if (err)
 			return err;
 	}

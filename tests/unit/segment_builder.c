@@ -98,6 +98,7 @@ struct builder *builder_create(const char *dir, int32_t pid, uint64_t size)
 	start = start <= last ? last + 1 : start;
 	last = start;
 	builder->tables_room = 6;
+	builder->size = size;
 	snprintf(builder->id, sizeof(builder->id), "%d-%llx", pid, (unsigned long long)start);
 	snprintf(builder->name, sizeof(builder->name), "%s.seg", builder->id);
 	snprintf(builder->path, sizeof(builder->path), "%s/%s", dir, builder->name);
@@ -132,7 +133,7 @@ void builder_destroy(struct builder *builder)
 {
 	if (!builder)
 		return;
-	munmap(builder->header, builder->header->size);
+	munmap(builder->header, builder->size);
 	close(builder->fd);
 	free(builder);
 }
@@ -257,7 +258,7 @@ void builder_grow_table(struct builder *builder, uint32_t row, unsigned log2)
 	uint64_t offset = take(builder, SEG_HEAP, sizeof(struct seg_slot) << log2);
 
 	thread->slots = 0;
-	thread->table = SEG_TABLE_WORD(offset, log2, (word >> 40) + 1);
+	thread->table = SEG_TABLE_WORD(offset, log2, (word >> SEG_TABLE_GENERATION_SHIFT) + 2);
 	for (size_t i = 0; i < old_size; i++)
 		if (old[i].key)
 			add_to_slot(builder, row, &old[i]);

@@ -21,6 +21,7 @@
 
 struct builder {
 	struct seg_header *header; /* the mapped file */
+	uint64_t size;
 	int fd;
 	char path[256];
 	char name[64];	      /* of the file, without the directory */
