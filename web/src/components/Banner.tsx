@@ -10,7 +10,7 @@ import { Icon } from "./Icon";
 import { Name } from "./Name";
 
 function Bar({ kind, children }: { kind: "ended" | "down"; children: ComponentChildren }) {
-	return <div class={`banner b-${kind}`}><Icon name="warn" /><p>{children}</p></div>;
+	return <section class={`banner b-${kind}`} aria-label="State of the recording"><Icon name="warn" /><p>{children}</p></section>;
 }
 
 function Who({ s }: { s: Summary }) {

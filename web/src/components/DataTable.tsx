@@ -78,7 +78,7 @@ export function DataTable<Row, Sort extends string>(props: Props<Row, Sort>) {
 	const { caption, columns, rows, rowKey, selected, onSelect, rowClass, empty } = props;
 	const { shown, held } = useHeldOrder(rows, rowKey, `${props.sort} ${props.order}`);
 	return (
-		<div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+		<div class="scroll" role="group" aria-label={caption} tabIndex={0}>
 			<table class="data">
 				<caption class="hidden">{caption}</caption>
 				<thead>

@@ -12,10 +12,10 @@ type MemberSort = "allocs_per_s" | "bytes_per_s" | "alloc_count" | "live_bytes" 
 
 function MemberName({ member }: { member: Member }) {
 	return (
-		<>
-			<button type="button" class="rowname"><Name text={member.name || "(no name)"} /></button>
+		<button type="button" class="rowname">
+			<Name text={member.name || "(no name)"} />
 			<span class="sub">pid {member.pid} · {member.threads} thr.{member.ended ? <span class="tag">ended</span> : null}</span>
-		</>
+		</button>
 	);
 }
 

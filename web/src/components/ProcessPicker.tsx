@@ -70,9 +70,10 @@ export function ProcessPicker() {
 				shut();
 			}
 		}}>
-			<button type="button" class="current" aria-expanded={open.value} aria-label={s ? `Process: ${s.name}, pid ${s.pid}` : "Choose a process"} disabled={families.length === 0} onClick={() => (open.value = !open.value)}>
+			<button type="button" class="current" aria-expanded={open.value} disabled={families.length === 0} onClick={() => (open.value = !open.value)}>
+				<span class="hidden">Process </span>
 				{s ? <><Name text={s.name} /> <span class="muted num">{s.pid}</span></> : <span class="muted">no process</span>}
-				{families.length > 1 ? <span class="tag">{families.length}</span> : null}
+				{families.length > 1 ? <span class="tag" title={`${families.length} to choose from`}>{families.length}</span> : null}
 				<Icon name="down" />
 			</button>
 			{open.value ? (

@@ -15,32 +15,32 @@ const FREE_KINDS = new Set(["free", "delete", "delete[]"]);
 function SiteName({ site }: { site: Site }) {
 	const module = site.module_name ?? site.module ?? "module not known";
 	return (
-		<>
-			<button type="button" class="rowname" data-site={site.id}>
-				<Name text={site.name} short />
-			</button>
+		<button type="button" class="rowname" data-site={site.id}>
+			<Name text={site.name} short />
 			<span class="sub">
 				<span class={`kind ${FREE_KINDS.has(site.kind) ? "k-free" : site.kind === "realloc" ? "k-realloc" : "k-alloc"}`}>{site.kind}</span>
 				<Name text={module} />
 			</span>
-		</>
+		</button>
 	);
 }
 
-type Counter = "allocs_per_s" | "bytes_per_s" | "frees_per_s" | "alloc_count" | "alloc_bytes" | "free_count";
+type Count = "alloc_count" | "alloc_bytes" | "free_count";
 
-/* Of the rates; where nothing moves (ended, idle), of the totals since start. */
-function shareOf(site: Site, rate: Counter, count: Counter): number {
-	const totals = sites.value!.totals;
-	const by = totals[rate] > 0 ? rate : count;
-	return totals[by] > 0 ? site[by] / totals[by] : 0;
+/* The server's share is one of rates: where nothing moves (idle, ended), that of the totals says more. */
+function shareOf(rates: number, share: number, site: Site, count: Count): number {
+	const total = sites.value!.totals[count];
+	return rates > 0 ? share : total > 0 ? site[count] / total : 0;
 }
 
 function share(site: Site): number {
-	const v = view.value;
-	if (v.kind === "free")
-		return shareOf(site, "frees_per_s", "free_count");
-	return byBytes(v.sort) ? shareOf(site, "bytes_per_s", "alloc_bytes") : shareOf(site, "allocs_per_s", "alloc_count");
+	const { totals } = sites.value!;
+	const { kind, sort } = view.value;
+	if (kind === "free")
+		return shareOf(totals.frees_per_s, site.frees_per_s / totals.frees_per_s, site, "free_count");
+	if (byBytes(sort))
+		return shareOf(totals.bytes_per_s, site.bytes_share, site, "alloc_bytes");
+	return shareOf(totals.allocs_per_s, site.alloc_share, site, "alloc_count");
 }
 
 function byBytes(sort: SiteSort): boolean {
@@ -61,7 +61,7 @@ const FREED: SiteColumn = { id: "freed", label: "Freed", title: "bytes given bac
 function shareColumn(): SiteColumn {
 	const { kind, sort } = view.value;
 	const of = kind === "free" ? "frees" : byBytes(sort) ? "bytes" : "objects";
-	return { id: "share", label: `% of ${of}`, title: `part of all ${of} of the sites that match, per second; where nothing moves, since start`, render: (s) => <ShareBar share={share(s)} /> };
+	return { id: "share", label: `% of ${of}`, title: `part of all ${of} per second; where nothing moves, since start`, render: (s) => <ShareBar share={share(s)} /> };
 }
 
 function columns(): SiteColumn[] {

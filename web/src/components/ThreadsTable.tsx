@@ -24,13 +24,9 @@ function title(thread: Thread): string {
 function ThreadName({ thread }: { thread: Thread }) {
 	const forked = (family.value?.members.length ?? 0) > 1;
 	const one = thread.role === "thread";
-	return (
+	const lines = (
 		<>
-			{one ? (
-				<button type="button" class="rowname"><Name text={title(thread)} /></button>
-			) : (
-				<span class="rowname" title={ROLES[thread.role]}>{title(thread)}</span>
-			)}
+			<Name text={title(thread)} />
 			<span class="sub">
 				{one ? `tid ${thread.tid}` : "sum"}
 				{thread.pid && (forked || !one) ? ` · pid ${thread.pid}` : ""}
@@ -38,6 +34,7 @@ function ThreadName({ thread }: { thread: Thread }) {
 			</span>
 		</>
 	);
+	return one ? <button type="button" class="rowname">{lines}</button> : <span class="rowname" title={ROLES[thread.role]}>{lines}</span>;
 }
 
 const COLUMNS: readonly Column<Thread, ThreadSort>[] = [
