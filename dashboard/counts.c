@@ -4,9 +4,14 @@
  */
 #include "dashboard/counts.h"
 
-enum { FIELDS = sizeof(struct counts) / sizeof(uint64_t) };
+/* How many fields come before that of a group's end. */
+enum {
+	ALLOC_FIELDS = offsetof(struct counts, free_count) / sizeof(uint64_t),
+	FREE_FIELDS = offsetof(struct counts, realloc_count) / sizeof(uint64_t),
+	FIELDS = sizeof(struct counts) / sizeof(uint64_t),
+};
 
-_Static_assert(sizeof(struct counts) == 9 * sizeof(uint64_t), "counts are nothing but uint64_t");
+_Static_assert(ALLOC_FIELDS == 3 && FREE_FIELDS == 5 && FIELDS == 9, "the order is relied on");
 
 static void add_to(uint64_t *sum, uint64_t add)
 {
@@ -14,21 +19,43 @@ static void add_to(uint64_t *sum, uint64_t add)
 		*sum = UINT64_MAX;
 }
 
-void counts_add(struct counts *sum, const struct counts *add)
+static void add_fields(struct counts *sum, const struct counts *add, int from, int to)
 {
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)add;
+	uint64_t *left = (uint64_t *)sum;
+	const uint64_t *right = (const uint64_t *)add;
 
-	for (int i = 0; i < FIELDS; i++)
-		add_to(&to[i], from[i]);
+	for (int i = from; i < to; i++)
+		add_to(&left[i], right[i]);
 }
 
-void counts_clamp(struct counts *base, const struct counts *total)
+void counts_add(struct counts *sum, const struct counts *add)
+{
+	add_fields(sum, add, 0, FIELDS);
+}
+
+static int first_field(unsigned kind)
+{
+	return kind >= SEG_KIND_FREE ? ALLOC_FIELDS : 0;
+}
+
+static int last_field(unsigned kind)
+{
+	if (kind == SEG_KIND_REALLOC)
+		return FIELDS;
+	return kind >= SEG_KIND_FREE ? FREE_FIELDS : ALLOC_FIELDS;
+}
+
+void counts_add_of(struct counts *sum, const struct counts *add, unsigned kind)
+{
+	add_fields(sum, add, first_field(kind), last_field(kind));
+}
+
+void counts_clamp_of(struct counts *base, const struct counts *total, unsigned kind)
 {
 	uint64_t *low = (uint64_t *)base;
 	const uint64_t *high = (const uint64_t *)total;
 
-	for (int i = 0; i < FIELDS; i++)
+	for (int i = first_field(kind); i < last_field(kind); i++)
 		if (low[i] > high[i])
 			low[i] = high[i];
 }

@@ -10,8 +10,11 @@
 
 void counts_add(struct counts *sum, const struct counts *add);
 
-/* Makes every count of `base` at most that of `total`. */
-void counts_clamp(struct counts *base, const struct counts *total);
+/* The same for counts of a site of `kind`, and cheaper: most of theirs are 0 by their kind. */
+void counts_add_of(struct counts *sum, const struct counts *add, unsigned kind);
+
+/* Makes every count of `base`, which is that of a site of `kind`, at most that of `total`. */
+void counts_clamp_of(struct counts *base, const struct counts *total, unsigned kind);
 
 /* Adds what a slot of the segment says; `kind` is its enum seg_kind. */
 void counts_add_slot(struct counts *sum, unsigned kind, const struct seg_slot *slot);

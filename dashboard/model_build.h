@@ -15,10 +15,15 @@
 struct family_store {
 	struct family family;
 	size_t process_room, thread_room, site_room, cell_room;
-	uint32_t *index; /* hash of (address, kind) -> site + 1; a power of two of them */
+	struct site_entry {   /* hash of (address, kind) -> site; a power of two of them */
+		uint64_t key; /* as a slot's, with the kind of the site; 0: empty */
+		uint32_t site;
+	} * index;
 	size_t index_size;
 	uint32_t *marks; /* by site: its cell in the thread at hand, + 1 */
 	size_t mark_room;
+	uint32_t *slot_cells; /* by slot of the thread at hand: its cell */
+	size_t slot_room;
 	struct lineage lineage;
 };
 
