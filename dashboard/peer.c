@@ -105,14 +105,25 @@ static struct question ask_for(const struct sockaddr_storage *ours,
 	return question;
 }
 
-static bool is_held(const struct inet_diag_msg *answer, const struct inet_diag_sockid *asked)
+/* An IPv4 connection of a client with an IPv6 socket is told with mapped addresses. */
+static bool same_place(const struct inet_diag_msg *answer, const __be32 told[4],
+		       const struct inet_diag_req_v2 *asked, const __be32 wanted[4])
 {
-	const struct inet_diag_sockid *id = &answer->id;
+	if (answer->idiag_family == AF_INET6 && asked->sdiag_family == AF_INET)
+		return told[0] == 0 && told[1] == 0 && told[2] == htonl(0xffff) &&
+		       told[3] == wanted[0];
+	return answer->idiag_family == asked->sdiag_family && memcmp(told, wanted, 16) == 0;
+}
+
+static bool is_held(const struct inet_diag_msg *answer, const struct inet_diag_req_v2 *asked)
+{
+	const struct inet_diag_sockid *told = &answer->id, *wanted = &asked->id;
 
 	return answer->idiag_inode != 0 && answer->idiag_state != TCP_LISTEN &&
-	       id->idiag_sport == asked->idiag_sport && id->idiag_dport == asked->idiag_dport &&
-	       memcmp(id->idiag_src, asked->idiag_src, sizeof id->idiag_src) == 0 &&
-	       memcmp(id->idiag_dst, asked->idiag_dst, sizeof id->idiag_dst) == 0;
+	       told->idiag_sport == wanted->idiag_sport &&
+	       told->idiag_dport == wanted->idiag_dport &&
+	       same_place(answer, told->idiag_src, asked, wanted->idiag_src) &&
+	       same_place(answer, told->idiag_dst, asked, wanted->idiag_dst);
 }
 
 /* Only what the kernel itself (port 0) says counts. */
@@ -146,7 +157,7 @@ static bool look_up(int diag, const struct question *question, uid_t *uid)
 			continue;
 		if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 		    size < (ssize_t)NLMSG_LENGTH(sizeof *answer) ||
-		    !is_held(answer, &question->request.id))
+		    !is_held(answer, &question->request))
 			return false;
 		*uid = answer->idiag_uid;
 		return true;
