@@ -2,7 +2,7 @@
 /*
  * model_fixture.c - see model_fixture.h. The window is 2 s, so that rates are half the difference.
  */
-#include "model_fixture.h"
+#include "tests/unit/model_fixture.h"
 
 #define SECOND 1000000000ull
 #define START  1700000000000000000ull

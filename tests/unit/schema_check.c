@@ -2,7 +2,7 @@
 /*
  * schema_check.c - see schema_check.h.
  */
-#include "schema_check.h"
+#include "tests/unit/schema_check.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  */
 #include "dashboard/encode_json.h"
 #include "dashboard/openapi.h"
-#include "model_fixture.h"
-#include "schema_check.h"
+#include "tests/unit/model_fixture.h"
+#include "tests/unit/schema_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "dashboard/openapi.h"
 #include "dashboard/routes.h"
-#include "model_fixture.h"
+#include "tests/unit/model_fixture.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>

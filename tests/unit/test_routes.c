@@ -3,7 +3,7 @@
  * test_routes.c - every route, every parameter's bad values, and which family is meant.
  */
 #include "dashboard/routes.h"
-#include "model_fixture.h"
+#include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * test_view.c - which rows, in which order.
  */
 #include "dashboard/view.h"
-#include "model_fixture.h"
+#include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
