@@ -6,9 +6,9 @@
 #include "dashboard/demangle.h"
 #include "dashboard/elf_file.h"
 #include "dashboard/symbols.h"
+#include "elf_builder.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -24,80 +24,6 @@
 
 #include <cmocka.h>
 
-/* --- a small ELF file --- */
-
-enum { TEXT = 1, SYMBOLS, STRINGS, NOTE, SECTIONS };
-
-struct small_elf {
-	Elf64_Ehdr header;
-	Elf64_Phdr segment;
-	Elf64_Shdr sections[SECTIONS];
-	struct {
-		Elf64_Nhdr head;
-		char name[4];
-		uint8_t id[20];
-	} note;
-	char strings[512];
-	Elf64_Sym symbols[32];
-};
-
-struct maker {
-	struct small_elf elf;
-	size_t strings, symbols;
-};
-
-static void add_symbol(struct maker *m, const char *name, uint64_t value, uint64_t size, int bind,
-		       int type)
-{
-	m->elf.symbols[m->symbols++] = (Elf64_Sym){
-		.st_name = (Elf64_Word)m->strings,
-		.st_info = (unsigned char)ELF64_ST_INFO(bind, type),
-		.st_shndx = TEXT,
-		.st_value = value,
-		.st_size = size,
-	};
-	strcpy(m->elf.strings + m->strings, name);
-	m->strings += strlen(name) + 1;
-}
-
-static void make_elf(struct maker *m, uint32_t table)
-{
-	struct small_elf *elf = &m->elf;
-
-	memset(m, 0, sizeof(*m));
-	memcpy(elf->header.e_ident, ELFMAG, SELFMAG);
-	elf->header.e_ident[EI_CLASS] = ELFCLASS64;
-	elf->header.e_ident[EI_DATA] =
-		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-	elf->header.e_type = ET_DYN;
-	elf->header.e_phoff = offsetof(struct small_elf, segment);
-	elf->header.e_phentsize = sizeof(Elf64_Phdr);
-	elf->header.e_phnum = 1;
-	elf->header.e_shoff = offsetof(struct small_elf, sections);
-	elf->header.e_shentsize = sizeof(Elf64_Shdr);
-	elf->header.e_shnum = SECTIONS;
-	elf->segment = (Elf64_Phdr){.p_type = PT_NOTE,
-				    .p_offset = offsetof(struct small_elf, note),
-				    .p_filesz = sizeof(elf->note),
-				    .p_align = 4};
-	elf->sections[TEXT] =
-		(Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addr = 0x1000, .sh_size = 0x400000};
-	elf->sections[SYMBOLS] = (Elf64_Shdr){.sh_type = table,
-					      .sh_offset = offsetof(struct small_elf, symbols),
-					      .sh_size = sizeof(elf->symbols),
-					      .sh_entsize = sizeof(Elf64_Sym),
-					      .sh_link = STRINGS};
-	elf->sections[STRINGS] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
-					      .sh_offset = offsetof(struct small_elf, strings),
-					      .sh_size = sizeof(elf->strings)};
-	elf->sections[NOTE].sh_type = SHT_NULL;
-	elf->note.head = (Elf64_Nhdr){4, 20, NT_GNU_BUILD_ID};
-	memcpy(elf->note.name, "GNU", 4);
-	memset(elf->note.id, 0xab, sizeof(elf->note.id));
-	m->strings = 1;
-	m->symbols = 1;
-}
-
 static int as_file(const void *bytes, size_t size)
 {
 	int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -107,7 +33,8 @@ static int as_file(const void *bytes, size_t size)
 	return fd;
 }
 
-static int functions_of(const struct maker *m, enum elf_table table, struct elf_functions *out)
+static int functions_of(const struct elf_builder *m, enum elf_table table,
+			struct elf_functions *out)
 {
 	struct elf_file *file;
 	int err = elf_file_open(as_file(&m->elf, sizeof(m->elf)), &file);
@@ -131,16 +58,16 @@ static const char *name_at(const struct elf_functions *functions, uint64_t addre
 static void finds_only_inside_of_functions(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "second", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "first", 0x1000, 0x20, STB_LOCAL, STT_FUNC);
-	add_symbol(&m, "object", 0x3000, 0x20, STB_GLOBAL, STT_OBJECT);
-	add_symbol(&m, "resolver", 0x4000, 0x20, STB_GLOBAL, STT_GNU_IFUNC);
-	add_symbol(&m, "assembler", 0x5000, 0x20, STB_GLOBAL, STT_NOTYPE);
-	add_symbol(&m, "label", 0x6000, 0, STB_LOCAL, STT_NOTYPE);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "second", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "first", 0x1000, 0x20, STB_LOCAL, STT_FUNC);
+	elf_builder_symbol(&m, "object", 0x3000, 0x20, STB_GLOBAL, STT_OBJECT);
+	elf_builder_symbol(&m, "resolver", 0x4000, 0x20, STB_GLOBAL, STT_GNU_IFUNC);
+	elf_builder_symbol(&m, "assembler", 0x5000, 0x20, STB_GLOBAL, STT_NOTYPE);
+	elf_builder_symbol(&m, "label", 0x6000, 0, STB_LOCAL, STT_NOTYPE);
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_null(name_at(&functions, 0xfff));
 	assert_string_equal(name_at(&functions, 0x1000), "first");
@@ -159,17 +86,17 @@ static void finds_only_inside_of_functions(void **state)
 static void prefers_the_name_that_a_reader_looks_for(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "__libc_malloc", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "malloc", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "local", 0x2000, 0x10, STB_LOCAL, STT_FUNC);
-	add_symbol(&m, "weak", 0x3000, 0x10, STB_WEAK, STT_FUNC);
-	add_symbol(&m, "__strong", 0x3000, 0x10, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "unsized", 0x4000, 0, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "sized", 0x4000, 8, STB_LOCAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "__libc_malloc", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "malloc", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "local", 0x2000, 0x10, STB_LOCAL, STT_FUNC);
+	elf_builder_symbol(&m, "weak", 0x3000, 0x10, STB_WEAK, STT_FUNC);
+	elf_builder_symbol(&m, "__strong", 0x3000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "unsized", 0x4000, 0, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "sized", 0x4000, 8, STB_LOCAL, STT_FUNC);
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_string_equal(name_at(&functions, 0x2001), "malloc");
 	assert_string_equal(name_at(&functions, 0x3001), "__strong");
@@ -181,14 +108,15 @@ static void prefers_the_name_that_a_reader_looks_for(void **state)
 static void unsized_functions_reach_to_the_next(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "a", 0x2000, 0, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "b", 0x2100, 0x10, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "c", 0x3000, 0, STB_GLOBAL, STT_FUNC); /* 4 MiB to the section's end */
-	add_symbol(&m, "outside", 0x900000, 0, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "a", 0x2000, 0, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "b", 0x2100, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "c", 0x3000, 0, STB_GLOBAL,
+			   STT_FUNC); /* 4 MiB to the section's end */
+	elf_builder_symbol(&m, "outside", 0x900000, 0, STB_GLOBAL, STT_FUNC);
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_string_equal(name_at(&functions, 0x20ff), "a");
 	assert_string_equal(name_at(&functions, 0x2100), "b");
@@ -202,12 +130,12 @@ static void unsized_functions_reach_to_the_next(void **state)
 static void finds_the_function_around_a_nested_one(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "outer", 0x2000, 0x100, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "inner", 0x2010, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "outer", 0x2000, 0x100, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "inner", 0x2010, 0x10, STB_GLOBAL, STT_FUNC);
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_string_equal(name_at(&functions, 0x2015), "inner");
 	assert_string_equal(name_at(&functions, 0x2080), "outer");
@@ -217,11 +145,11 @@ static void finds_the_function_around_a_nested_one(void **state)
 static void versions_are_cut_from_symtab_names(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "memcpy@@GLIBC_2.14", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "memcpy@@GLIBC_2.14", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_string_equal(name_at(&functions, 0x2000), "memcpy");
 	elf_functions_free(&functions);
@@ -236,10 +164,10 @@ static void reads_the_build_id(void **state)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
 	struct elf_file *file;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
+	elf_builder_init(&m, SHT_SYMTAB);
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), 0);
 	assert_int_equal(elf_file_build_id(file, id), 20);
 	assert_memory_equal(id, m.elf.note.id, 20);
@@ -259,18 +187,18 @@ static void reads_the_build_id(void **state)
 static void refuses_what_is_not_elf(void **state)
 {
 	struct elf_file *file = NULL;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
 	assert_int_equal(elf_file_open(as_file("", 0), &file), -ENOEXEC);
 	assert_int_equal(elf_file_open(as_file("#!/bin/sh\n", 10), &file), -ENOEXEC);
-	make_elf(&m, SHT_SYMTAB);
+	elf_builder_init(&m, SHT_SYMTAB);
 	m.elf.header.e_ident[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), -ENOEXEC);
-	make_elf(&m, SHT_SYMTAB);
+	elf_builder_init(&m, SHT_SYMTAB);
 	m.elf.header.e_ident[EI_DATA] ^= 3;
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), -ENOEXEC);
-	make_elf(&m, SHT_SYMTAB);
+	elf_builder_init(&m, SHT_SYMTAB);
 	m.elf.header.e_type = ET_REL;
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), -ENOEXEC);
 	assert_int_equal(elf_file_open(open("/dev/null", O_RDONLY), &file), -ENOEXEC);
@@ -280,11 +208,11 @@ static void refuses_what_is_not_elf(void **state)
 static void refuses_damaged_tables(void **state)
 {
 	struct elf_functions functions = {0};
-	struct maker good, m;
+	struct elf_builder good, m;
 
 	(void)state;
-	make_elf(&good, SHT_SYMTAB);
-	add_symbol(&good, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&good, SHT_SYMTAB);
+	elf_builder_symbol(&good, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
 #define EXPECT(field, value, error)                                                                \
 	do {                                                                                       \
 		m = good;                                                                          \
@@ -323,12 +251,12 @@ static void refuses_damaged_tables(void **state)
 static void strange_sizes_do_no_harm(void **state)
 {
 	struct elf_functions functions;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "huge", 0x2000, UINT64_MAX, STB_GLOBAL, STT_FUNC);
-	add_symbol(&m, "high", UINT64_MAX - 4, 100, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "huge", 0x2000, UINT64_MAX, STB_GLOBAL, STT_FUNC);
+	elf_builder_symbol(&m, "high", UINT64_MAX - 4, 100, STB_GLOBAL, STT_FUNC);
 	m.elf.symbols[m.symbols - 1].st_shndx = 0xfe00;
 	assert_int_equal(functions_of(&m, ELF_SYMTAB, &functions), 0);
 	assert_string_equal(name_at(&functions, 0x100001000u), "huge");
@@ -341,11 +269,11 @@ static void memory_is_bounded(void **state)
 {
 	struct elf_functions functions;
 	struct elf_file *file;
-	struct maker m;
+	struct elf_builder m;
 
 	(void)state;
-	make_elf(&m, SHT_SYMTAB);
-	add_symbol(&m, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_SYMTAB);
+	elf_builder_symbol(&m, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), 0);
 	assert_int_equal(elf_file_functions(file, ELF_SYMTAB, 600, &functions), -EFBIG);
 	elf_file_close(file);
@@ -355,7 +283,7 @@ static void damaged_notes_have_no_build_id(void **state)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
 	struct elf_file *file;
-	struct maker m;
+	struct elf_builder m;
 	const Elf64_Nhdr bad[] = {
 		{4, UINT32_MAX, NT_GNU_BUILD_ID}, {UINT32_MAX, 20, NT_GNU_BUILD_ID},
 		{4, 0, NT_GNU_BUILD_ID},	  {4, 20, 99},
@@ -364,13 +292,13 @@ static void damaged_notes_have_no_build_id(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		make_elf(&m, SHT_SYMTAB);
+		elf_builder_init(&m, SHT_SYMTAB);
 		m.elf.note.head = bad[i];
 		assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), 0);
 		assert_int_equal(elf_file_build_id(file, id), 0);
 		elf_file_close(file);
 	}
-	make_elf(&m, SHT_SYMTAB);
+	elf_builder_init(&m, SHT_SYMTAB);
 	m.elf.segment.p_offset = UINT64_MAX;
 	m.elf.header.e_phnum = 1000;
 	assert_int_equal(elf_file_open(as_file(&m.elf, sizeof(m.elf)), &file), 0);
@@ -415,12 +343,13 @@ static void names_a_function_of_libc(void **state)
 	Dl_info info;
 
 	(void)state;
-	assert_true(dladdr1((void *)(uintptr_t)qsort, &info, (void **)&map, RTLD_DL_LINKMAP) != 0);
+	assert_true(dladdr1((void *)(uintptr_t)getsubopt, &info, (void **)&map, RTLD_DL_LINKMAP) !=
+		    0);
 	assert_int_equal(symbols_create(&symbols), 0);
 	symbol = symbols_lookup(symbols, map->l_name, getpid(), NULL, 0,
-				(uint64_t)(uintptr_t)qsort - map->l_addr + 1);
+				(uint64_t)(uintptr_t)getsubopt - map->l_addr + 1);
 	assert_non_null(symbol.function);
-	assert_string_equal(symbol.function, "qsort");
+	assert_string_equal(symbol.function, "getsubopt");
 	symbols_destroy(symbols);
 }
 
@@ -430,12 +359,12 @@ static void another_build_id_is_another_file(void **state)
 	const uint8_t other[20] = {1};
 	struct symbols *symbols;
 	struct symbol symbol;
-	struct maker m;
+	struct elf_builder m;
 	int fd = mkstemp(path);
 
 	(void)state;
-	make_elf(&m, SHT_DYNSYM);
-	add_symbol(&m, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
+	elf_builder_init(&m, SHT_DYNSYM);
+	elf_builder_symbol(&m, "f", 0x2000, 0x10, STB_GLOBAL, STT_FUNC);
 	assert_int_equal(write(fd, &m.elf, sizeof(m.elf)), (ssize_t)sizeof(m.elf));
 	close(fd);
 	assert_int_equal(symbols_create(&symbols), 0);
