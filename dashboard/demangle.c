@@ -29,6 +29,8 @@ static void append(const char *text, size_t length, void *opaque)
 	struct output *out = opaque;
 	size_t room = NAME_MAX_SHOWN - out->length;
 
+	if (length == 0) /* text may be NULL then */
+		return;
 	memcpy(out->text + out->length, text, length < room ? length : room);
 	out->length += length < room ? length : room;
 	if (length > room)

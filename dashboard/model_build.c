@@ -208,7 +208,7 @@ static int add_thread(struct family_store *store, const struct snapshot *now, si
 	for (size_t i = 0; i < SEG_SIZE_CLASSES; i++)
 		if (__builtin_add_overflow(family->sizes[i], thread->sizes[i], &family->sizes[i]))
 			family->sizes[i] = UINT64_MAX;
-	return add_cells(store, thread, now->slots + row->first_slot, row->slot_count);
+	return add_cells(store, thread, snapshot_slots(now, row), row->slot_count);
 }
 
 static int compare_processes(const void *left, const void *right)
@@ -407,9 +407,8 @@ int model_build(struct family_store *store, const struct snapshot *now, const st
 		for (uint32_t j = links->head[i]; j != LINEAGE_NONE && !err; j = links->next[j]) {
 			const struct snapshot_thread *row = &base->threads[j];
 
-			add_base(store, &family->threads[i],
-				 now->slots + now->threads[i].first_slot,
-				 now->threads[i].slot_count, base->slots + row->first_slot,
+			add_base(store, &family->threads[i], snapshot_slots(now, &now->threads[i]),
+				 now->threads[i].slot_count, snapshot_slots(base, row),
 				 row->slot_count);
 		}
 		if (!err)

@@ -97,6 +97,12 @@ void snapshot_free(struct snapshot *snapshot)
 	*snapshot = (struct snapshot){0};
 }
 
+const struct seg_slot *snapshot_slots(const struct snapshot *snapshot,
+				      const struct snapshot_thread *thread)
+{
+	return thread->slot_count ? snapshot->slots + thread->first_slot : NULL;
+}
+
 void snapshot_string(char *out, size_t room, const char *text, size_t size)
 {
 	size_t length = strnlen(text, size);

@@ -61,5 +61,9 @@ int snapshot_add_slot(struct snapshot *snapshot, const struct seg_slot *slot);
 /* Appends the tallies of a row as slots with address 0. 0 or -ENOMEM. */
 int snapshot_add_other(struct snapshot *snapshot, const struct seg_thread *row);
 
+/* The slots of one of its threads; NULL where there are none. */
+const struct seg_slot *snapshot_slots(const struct snapshot *snapshot,
+				      const struct snapshot_thread *thread);
+
 /* Copies a string of the segment that may lack its NUL; cuts where `room` is too small. */
 void snapshot_string(char *out, size_t room, const char *text, size_t size);
