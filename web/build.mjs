@@ -36,7 +36,11 @@ async function bundle() {
 	return result.outputFiles.map((file) => {
 		const { name, ext: extension } = parse(file.path);
 		const hash = createHash("sha256").update(file.contents).digest("hex").slice(0, 10);
-		return { path: `assets/${name}.${hash}${extension}`, extension, bytes: Buffer.from(file.contents) };
+		return {
+			path: `assets/${name}.${hash}${extension}`,
+			extension,
+			bytes: Buffer.from(file.contents),
+		};
 	});
 }
 
@@ -52,8 +56,7 @@ async function main(out) {
 
 	await rm(out, { recursive: true, force: true });
 	await mkdir(join(out, "assets"), { recursive: true });
-	for (const file of files)
-		await writeFile(join(out, file.path), file.bytes);
+	for (const file of files) await writeFile(join(out, file.path), file.bytes);
 
 	const sizes = await embed(out);
 	const total = sizes.reduce((sum, file) => sum + file.gzip, 0);
@@ -61,7 +64,9 @@ async function main(out) {
 		console.log(`${path}  ${size} bytes, ${gzip} gzipped`);
 	console.log(`total  ${total} of ${BUDGET} bytes gzipped`);
 	if (total > BUDGET)
-		throw new Error(`the page is ${total - BUDGET} bytes above its budget of ${BUDGET}`);
+		throw new Error(
+			`the page is ${total - BUDGET} bytes above its budget of ${BUDGET}`,
+		);
 }
 
 if (!process.argv[2]) {

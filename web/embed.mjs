@@ -21,13 +21,15 @@ const MIME = {
 };
 
 async function readFiles(dist) {
-	const names = ["index.html", ...(await readdir(join(dist, "assets"))).sort().map((name) => "assets/" + name)];
+	const names = [
+		"index.html",
+		...(await readdir(join(dist, "assets"))).sort().map((name) => "assets/" + name),
+	];
 	return Promise.all(
 		names.map(async (name) => {
 			const bytes = await readFile(join(dist, name));
 			const mime = MIME[extname(name)];
-			if (!mime)
-				throw new Error(`${name}: no MIME type is known for it`);
+			if (!mime) throw new Error(`${name}: no MIME type is known for it`);
 			return {
 				path: name === "index.html" ? "/" : "/" + name,
 				mime,
@@ -58,8 +60,12 @@ function table(files) {
 	});
 	lines.push("", "const struct web_asset web_assets[] = {");
 	files.forEach((file, i) => {
-		const fields = [file.path, file.mime, file.etag].map((text) => JSON.stringify(text)).join(", ");
-		lines.push(`\t{${fields}, ${file.immutable}, heaptap_web_asset_${i}, ${file.gzip.length}, ${file.size}},`);
+		const fields = [file.path, file.mime, file.etag]
+			.map((text) => JSON.stringify(text))
+			.join(", ");
+		lines.push(
+			`\t{${fields}, ${file.immutable}, heaptap_web_asset_${i}, ${file.gzip.length}, ${file.size}},`,
+		);
 	});
 	lines.push("};", `const size_t web_asset_count = ${files.length};`);
 	return lines.join("\n") + "\n";
@@ -70,8 +76,7 @@ export async function embed(dist) {
 	const files = await readFiles(dist);
 	await rm(out, { recursive: true, force: true });
 	await mkdir(out, { recursive: true });
-	for (const [i, file] of files.entries())
-		await writeFile(join(out, `${i}.gz`), file.gzip);
+	for (const [i, file] of files.entries()) await writeFile(join(out, `${i}.gz`), file.gzip);
 	await writeFile(join(out, "assets.S"), assembly(files));
 	await writeFile(join(out, "assets_table.c"), table(files));
 	return files.map((file) => ({ path: file.path, size: file.size, gzip: file.gzip.length }));

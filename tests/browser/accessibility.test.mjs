@@ -23,7 +23,10 @@ const VIEWS = {
 	help: { act: (page) => page.keyboard.press("?") },
 	picker: { act: (page) => page.click(".picker .current") },
 	frees: { act: (page) => page.click('.sites .segmented button:has-text("free")') },
-	processes: { scene: "prefork", act: (page) => page.click('.threads .segmented button:has-text("Processes")') },
+	processes: {
+		scene: "prefork",
+		act: (page) => page.click('.threads .segmented button:has-text("Processes")'),
+	},
 	noticed: { scene: "noticed" },
 	ended: { scene: "ended" },
 	empty: { scene: "empty", ready: ".card" },
@@ -31,7 +34,10 @@ const VIEWS = {
 };
 
 for (const scheme of ["light", "dark"]) {
-	for (const [name, { scene = "normal", token = null, ready = ".sites tbody tr", act, ...options }] of Object.entries(VIEWS)) {
+	for (const [
+		name,
+		{ scene = "normal", token = null, ready = ".sites tbody tr", act, ...options },
+	] of Object.entries(VIEWS)) {
 		test(`no finding: ${name}, ${scheme}`, { timeout: 60000 }, async () => {
 			const mock = await createMock(scene);
 			mock.token = token;
@@ -40,10 +46,27 @@ for (const scheme of ["light", "dark"]) {
 			await act?.(page);
 			await page.waitForTimeout(300);
 			await page.evaluate(axe);
-			const { violations } = await page.evaluate((tags) => window.axe.run(document, { runOnly: tags, resultTypes: ["violations"] }), TAGS);
+			const { violations } = await page.evaluate(
+				(tags) =>
+					window.axe.run(document, {
+						runOnly: tags,
+						resultTypes: ["violations"],
+					}),
+				TAGS,
+			);
 			await page.context().close();
 			await mock.down();
-			const findings = violations.map((v) => `${v.id}: ${v.help}\n` + v.nodes.slice(0, 4).map((n) => `  ${n.target}: ${n.failureSummary.replaceAll("\n", " ")}`).join("\n"));
+			const findings = violations.map(
+				(v) =>
+					`${v.id}: ${v.help}\n` +
+					v.nodes
+						.slice(0, 4)
+						.map(
+							(n) =>
+								`  ${n.target}: ${n.failureSummary.replaceAll("\n", " ")}`,
+						)
+						.join("\n"),
+			);
 			assert.equal(findings.join("\n"), "");
 		});
 	}

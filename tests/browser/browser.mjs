@@ -11,15 +11,28 @@ export function launch() {
 		executablePath: process.env.HEAPTAP_CHROMIUM || "/usr/bin/chromium",
 		headless: true,
 		args: [
-			"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-			"--disable-component-update", "--disable-sync",
+			"--no-sandbox",
+			"--disable-gpu",
+			"--disable-quic",
+			"--no-first-run",
+			"--disable-background-networking",
+			"--disable-component-update",
+			"--disable-sync",
 		],
 	});
 }
 
 /* `page.troubles`: console errors, exceptions and reports of the content security policy. */
-export async function openPage(browser, url, { width = 1440, height = 900, scheme = "light" } = {}) {
-	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: "reduce" });
+export async function openPage(
+	browser,
+	url,
+	{ width = 1440, height = 900, scheme = "light" } = {},
+) {
+	const context = await browser.newContext({
+		viewport: { width, height },
+		colorScheme: scheme,
+		reducedMotion: "reduce",
+	});
 	const page = await context.newPage();
 	page.troubles = [];
 	page.on("console", (message) => {
@@ -29,7 +42,11 @@ export async function openPage(browser, url, { width = 1440, height = 900, schem
 	});
 	page.on("pageerror", (error) => page.troubles.push(String(error)));
 	await page.addInitScript(() => {
-		document.addEventListener("securitypolicyviolation", (event) => console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+		document.addEventListener("securitypolicyviolation", (event) =>
+			console.error(
+				`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`,
+			),
+		);
 	});
 	await page.goto(url);
 	return page;

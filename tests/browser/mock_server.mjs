@@ -14,10 +14,12 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { scene, snapshot } from "./mock_data.mjs";
 
-export const DIST = process.env.HEAPTAP_WEB_DIST || fileURLToPath(new URL("../../web/dist", import.meta.url));
+export const DIST =
+	process.env.HEAPTAP_WEB_DIST || fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 const HEADERS = {
-	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"Content-Security-Policy":
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
 	"X-Content-Type-Options": "nosniff",
 	"Referrer-Policy": "no-referrer",
@@ -25,7 +27,11 @@ const HEADERS = {
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"X-Frame-Options": "DENY",
 };
-const MIME = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
+const MIME = {
+	".html": "text/html; charset=utf-8",
+	".js": "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+};
 const FREES = new Set(["free", "delete", "delete[]"]);
 const START_NS = 1.7e18;
 
@@ -40,11 +46,16 @@ function find(families, query) {
 	const pid = query.get("process");
 	if (families.length === 0)
 		throw new Refusal(404, "no_family", "no process is being watched");
-	if (pid === null)
-		return families[0];
-	const found = families.find((f) => String(f.pid) === pid || f.members.some((m) => String(m.pid) === pid));
+	if (pid === null) return families[0];
+	const found = families.find(
+		(f) => String(f.pid) === pid || f.members.some((m) => String(m.pid) === pid),
+	);
 	if (!found)
-		throw new Refusal(404, "no_process", `process=${pid}: no such process is being watched`);
+		throw new Refusal(
+			404,
+			"no_process",
+			`process=${pid}: no such process is being watched`,
+		);
 	return found;
 }
 
@@ -52,10 +63,17 @@ function ordered(rows, query, fallback) {
 	const sort = query.get("sort") ?? fallback;
 	const sign = query.get("order") === "asc" ? 1 : -1;
 	if (rows.length && !(sort in rows[0]))
-		throw new Refusal(400, "bad_parameter", `sort=${sort}: not one of ${Object.keys(rows[0]).join(", ")}`);
+		throw new Refusal(
+			400,
+			"bad_parameter",
+			`sort=${sort}: not one of ${Object.keys(rows[0]).join(", ")}`,
+		);
 	return rows.sort((a, b) => {
 		const [x, y] = [a[sort], b[sort]];
-		return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || b.alloc_count - a.alloc_count;
+		return (
+			sign * (typeof x === "string" ? x.localeCompare(y) : x - y) ||
+			b.alloc_count - a.alloc_count
+		);
 	});
 }
 
@@ -70,17 +88,49 @@ function window_(now) {
 function summaryOf(family, now) {
 	const s = snapshot(family, now);
 	const sizes = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 21].map((power, i) => ({
-		min: 2 ** power, max: 2 ** (power + 1) - 1, count: Math.round(s.total.alloc_count * [0.04, 0.09, 0.31, 0.24, 0.1, 0.15, 0.03, 0.015, 0.01, 0.008, 0.004, 0.002, 0.0001][i]),
+		min: 2 ** power,
+		max: 2 ** (power + 1) - 1,
+		count: Math.round(
+			s.total.alloc_count *
+				[
+					0.04, 0.09, 0.31, 0.24, 0.1, 0.15, 0.03, 0.015, 0.01, 0.008,
+					0.004, 0.002, 0.0001,
+				][i],
+		),
 	}));
 	return {
-		id: family.id, pid: family.pid, name: family.name, exe: family.cmdline.split(" ")[0], cmdline: family.cmdline,
-		started_ns: START_NS - family.started * 1e9, now_ns: START_NS + (family.ended ? 0 : now.t * 1e9), ended: family.ended, listen: "",
-		processes: family.ended ? 0 : s.members.filter((m) => !m.ended).length, threads: family.ended ? 0 : family.threads.length,
-		threads_started: family.threads.length + 38, processes_started: s.members.length, ...s.total, live_bytes: s.live_bytes,
-		live_count: s.live_count, rate_window_ns: 1e9, rss_bytes: s.rss_bytes, size_classes: sizes,
+		id: family.id,
+		pid: family.pid,
+		name: family.name,
+		exe: family.cmdline.split(" ")[0],
+		cmdline: family.cmdline,
+		started_ns: START_NS - family.started * 1e9,
+		now_ns: START_NS + (family.ended ? 0 : now.t * 1e9),
+		ended: family.ended,
+		listen: "",
+		processes: family.ended ? 0 : s.members.filter((m) => !m.ended).length,
+		threads: family.ended ? 0 : family.threads.length,
+		threads_started: family.threads.length + 38,
+		processes_started: s.members.length,
+		...s.total,
+		live_bytes: s.live_bytes,
+		live_count: s.live_count,
+		rate_window_ns: 1e9,
+		rss_bytes: s.rss_bytes,
+		size_classes: sizes,
 		overhead: { segment_bytes: 8388608, segment_used_bytes: 421888, torn_reads: 0 },
-		dropped: { threads: 0, processes: 0, sites: 0, modules: 0, memory: 0, lock: 0, recovered: 0, ...family.dropped },
-		sources: { memory: "agent", scheduler: null, tcp: null }, problems: family.problems,
+		dropped: {
+			threads: 0,
+			processes: 0,
+			sites: 0,
+			modules: 0,
+			memory: 0,
+			lock: 0,
+			recovered: 0,
+			...family.dropped,
+		},
+		sources: { memory: "agent", scheduler: null, tcp: null },
+		problems: family.problems,
 	};
 }
 
@@ -99,20 +149,40 @@ function sitesOf(family, now, query) {
 	const kind = query.get("kind") ?? "alloc";
 	const filter = (query.get("filter") ?? "").toLowerCase();
 	const thread = s.threads.find((t) => String(t.tid) === query.get("thread"));
-	let rows = s.sites.filter((site) => kind === "all" || FREES.has(site.kind) === (kind === "free"));
-	const total = rows.length;
-	if (thread) // each thread has its own few
+	let rows = s.sites.filter(
+		(site) => kind === "all" || FREES.has(site.kind) === (kind === "free"),
+	);
+	const total = s.sites.length;
+	if (thread)
+		// each thread has its own few
 		rows = rows.filter((_, i) => (i + thread.tid) % 4 === 0);
-	rows = rows.filter((site) => `${site.name} ${site.module ?? ""}`.toLowerCase().includes(filter));
-	return { ...window_(now), total, matched: rows.length, totals: s.total, sites: limited(ordered(rows, query, "allocs_per_s"), query) };
+	rows = rows.filter((site) =>
+		`${site.name} ${site.module ?? ""}`.toLowerCase().includes(filter),
+	);
+	return {
+		...window_(now),
+		total,
+		matched: rows.length,
+		totals: s.total,
+		sites: limited(ordered(rows, query, "allocs_per_s"), query),
+	};
 }
 
 function threadsOf(family, now, query) {
 	const s = snapshot(family, now);
 	const filter = (query.get("filter") ?? "").toLowerCase();
 	const member = query.get("member");
-	const rows = s.threads.filter((t) => t.name.toLowerCase().includes(filter) && (member === null || String(t.pid) === member));
-	return { ...window_(now), total: s.threads.length, matched: rows.length, threads: limited(ordered(rows, query, "allocs_per_s"), query) };
+	const rows = s.threads.filter(
+		(t) =>
+			t.name.toLowerCase().includes(filter) &&
+			(member === null || String(t.pid) === member),
+	);
+	return {
+		...window_(now),
+		total: s.threads.length,
+		matched: rows.length,
+		threads: limited(ordered(rows, query, "allocs_per_s"), query),
+	};
 }
 
 function answer(mock, path, query) {
@@ -123,39 +193,59 @@ function answer(mock, path, query) {
 		"/api/v1/sites": () => sitesOf(find(mock.families, query), now, query),
 		"/api/v1/threads": () => threadsOf(find(mock.families, query), now, query),
 	};
-	if (!routes[path])
-		throw new Refusal(404, "not_found", `${path}: there is nothing here`);
+	if (!routes[path]) throw new Refusal(404, "not_found", `${path}: there is nothing here`);
 	return routes[path]();
 }
 
 async function sendFile(response, path) {
 	const name = path === "/" ? "index.html" : path.slice(1);
 	const body = await readFile(join(DIST, name));
-	response.writeHead(200, { ...HEADERS, "Content-Type": MIME[extname(name)] ?? "application/octet-stream" });
+	response.writeHead(200, {
+		...HEADERS,
+		"Content-Type": MIME[extname(name)] ?? "application/octet-stream",
+	});
 	response.end(body);
 }
 
 function sendJson(response, status, value) {
-	response.writeHead(status, { ...HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store" });
+	response.writeHead(status, {
+		...HEADERS,
+		"Content-Type": "application/json",
+		"Cache-Control": "no-store",
+	});
 	response.end(JSON.stringify(value));
 }
 
 async function handle(mock, request, response) {
 	const { pathname, searchParams } = new URL(request.url, "http://mock");
 	if (!pathname.startsWith("/api/")) {
-		sendFile(response, pathname).catch(() => sendJson(response, 404, { error: { code: "not_found", message: pathname } }));
+		sendFile(response, pathname).catch(() =>
+			sendJson(response, 404, {
+				error: { code: "not_found", message: pathname },
+			}),
+		);
 		return;
 	}
-	mock.requests.push({ path: pathname, query: Object.fromEntries(searchParams), token: request.headers.authorization ?? null });
+	mock.requests.push({
+		path: pathname,
+		query: Object.fromEntries(searchParams),
+		token: request.headers.authorization ?? null,
+	});
 	mock.atOnce = Math.max(mock.atOnce, ++mock.open);
 	await new Promise((resolve) => setTimeout(resolve, mock.delay));
 	mock.open--;
 	try {
 		if (mock.token && request.headers.authorization !== `Bearer ${mock.token}`)
-			throw new Refusal(401, "unauthorized", "this address needs the token of HEAPTAP_TOKEN_FILE");
+			throw new Refusal(
+				401,
+				"unauthorized",
+				"this address needs the token of HEAPTAP_TOKEN_FILE",
+			);
 		sendJson(response, 200, answer(mock, pathname, searchParams));
 	} catch (error) {
-		sendJson(response, error.status ?? 500, { error: { code: error.code ?? "internal", message: error.message } });
+		sendJson(response, error.status ?? 500, {
+			error: { code: error.code ?? "internal", message: error.message },
+		});
 	}
 }
 
@@ -164,7 +254,16 @@ async function handle(mock, request, response) {
  * `delay` ms pass before each answer; `atOnce` is the most requests there were at the same time.
  */
 export async function createMock(name = "normal", port = 0) {
-	const mock = { families: scene(name), begun: Date.now(), requests: [], token: null, port, delay: 0, open: 0, atOnce: 0 };
+	const mock = {
+		families: scene(name),
+		begun: Date.now(),
+		requests: [],
+		token: null,
+		port,
+		delay: 0,
+		open: 0,
+		atOnce: 0,
+	};
 	let server;
 	mock.show = (next) => {
 		mock.families = scene(next);

@@ -34,8 +34,7 @@ function stored(): string | null {
 export function takeToken(hash: string): string {
 	const params = new URLSearchParams(hash.replace(/^#/, ""));
 	token = params.get("token") ?? token ?? stored();
-	if (!params.has("token"))
-		return hash;
+	if (!params.has("token")) return hash;
 	try {
 		sessionStorage.setItem(TOKEN_KEY, token!);
 	} catch {
@@ -55,8 +54,7 @@ export type Params = Record<string, string | number | null>;
 function url(path: string, params: Params): string {
 	const query = new URLSearchParams();
 	for (const [name, value] of Object.entries(params)) {
-		if (value !== null && value !== "")
-			query.set(name, String(value));
+		if (value !== null && value !== "") query.set(name, String(value));
 	}
 	const text = query.toString();
 	return text ? `${path}?${text}` : path;
@@ -66,7 +64,9 @@ async function failureOf(response: Response): Promise<ApiError> {
 	let code = "";
 	let message = `${response.status} ${response.statusText}`;
 	try {
-		const body = (await response.json()) as { error?: { code?: string; message?: string } };
+		const body = (await response.json()) as {
+			error?: { code?: string; message?: string };
+		};
 		code = body.error?.code ?? "";
 		message = body.error?.message ?? message;
 	} catch {
@@ -99,14 +99,17 @@ export async function get<T>(path: string, params: Params, signal: AbortSignal):
 			headers: token ? { Authorization: `Bearer ${token}` } : {},
 			signal: limit.signal,
 		});
-		if (!response.ok)
-			throw await failureOf(response);
+		if (!response.ok) throw await failureOf(response);
 		return (await response.json()) as T;
 	} catch (error) {
-		if (error instanceof ApiError)
-			throw error;
+		if (error instanceof ApiError) throw error;
 		const late = limit.signal.aborted && !signal.aborted;
-		throw new ApiError("unreachable", late ? `no answer within ${TIMEOUT_MS / 1000} s` : "connection refused or lost");
+		throw new ApiError(
+			"unreachable",
+			late
+				? `no answer within ${TIMEOUT_MS / 1000} s`
+				: "connection refused or lost",
+		);
 	} finally {
 		limit.done();
 	}

@@ -19,8 +19,7 @@ function fixed(value: number, decimals: number): string {
 
 function threeDigits(value: number): string {
 	const size = Math.abs(value);
-	if (size >= 99.95)
-		return fixed(value, 0);
+	if (size >= 99.95) return fixed(value, 0);
 	return fixed(value, size >= 9.995 ? 1 : 2);
 }
 
@@ -36,8 +35,7 @@ function scaled(value: number, step: number, units: readonly string[]): Figure {
 }
 
 function plain(value: number): string {
-	if (Number.isInteger(value) || Math.abs(value) >= 99.95)
-		return fixed(value, 0);
+	if (Number.isInteger(value) || Math.abs(value) >= 99.95) return fixed(value, 0);
 	return fixed(value, 1);
 }
 
@@ -46,7 +44,9 @@ export function count(value: number | null | undefined): Figure {
 }
 
 export function bytes(value: number | null | undefined): Figure {
-	return value == null ? NONE : scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]);
+	return value == null
+		? NONE
+		: scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]);
 }
 
 /* Few things, of which each counts: threads, processes. */
@@ -60,7 +60,9 @@ export function text(figure: Figure): string {
 
 /* Without the zeros that only say how precise it is: "64 MiB". For axes. */
 export function round(figure: Figure): string {
-	const digits = figure.digits.includes(".") ? figure.digits.replace(/\.?0+$/, "") : figure.digits;
+	const digits = figure.digits.includes(".")
+		? figure.digits.replace(/\.?0+$/, "")
+		: figure.digits;
 	return text({ ...figure, digits });
 }
 
@@ -69,8 +71,7 @@ export function exact(value: number | null | undefined): string {
 }
 
 export function percent(share: number): string {
-	if (!(share > 0))
-		return "0";
+	if (!(share > 0)) return "0";
 	const value = share * 100;
 	return value < 0.1 ? "<0.1" : value.toFixed(value >= 9.95 ? 0 : 1);
 }
@@ -78,10 +79,8 @@ export function percent(share: number): string {
 /* A span of time as the two largest units: "3 h 12 min". */
 export function duration(seconds: number): string {
 	const s = Math.max(0, Math.floor(seconds));
-	if (s < 60)
-		return `${s}\u202fs`;
-	if (s < 3600)
-		return `${Math.floor(s / 60)}\u202fmin ${s % 60}\u202fs`;
+	if (s < 60) return `${s}\u202fs`;
+	if (s < 3600) return `${Math.floor(s / 60)}\u202fmin ${s % 60}\u202fs`;
 	if (s < 86400)
 		return `${Math.floor(s / 3600)}\u202fh ${Math.floor((s % 3600) / 60)}\u202fmin`;
 	return `${Math.floor(s / 86400)}\u202fd ${Math.floor((s % 86400) / 3600)}\u202fh`;
@@ -104,7 +103,10 @@ export function plural(n: number, one: string, many = one + "s"): string {
  * let one dress up as another or reorder the row around it. They are shown as what they are.
  */
 export function safeName(name: string): string {
-	return name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => {
-		return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
-	});
+	return name.replace(
+		/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+		(c) => {
+			return `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+		},
+	);
 }

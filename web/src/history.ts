@@ -18,29 +18,44 @@ export interface History {
 	values: Record<SeriesName, (number | null)[]>;
 }
 
-const NOTHING: Point = { allocs: null, frees: null, bytes: null, freed: null, live: null, rss: null, reallocs: null };
+const NOTHING: Point = {
+	allocs: null,
+	frees: null,
+	bytes: null,
+	freed: null,
+	live: null,
+	rss: null,
+	reallocs: null,
+};
 
 export function emptyHistory(): History {
-	return { times: [], values: { allocs: [], frees: [], bytes: [], freed: [], live: [], rss: [], reallocs: [] } };
+	return {
+		times: [],
+		values: {
+			allocs: [],
+			frees: [],
+			bytes: [],
+			freed: [],
+			live: [],
+			rss: [],
+			reallocs: [],
+		},
+	};
 }
 
 function append(history: History, time: number, point: Point): void {
 	history.times.push(time);
-	for (const name of SERIES)
-		history.values[name].push(point[name]);
+	for (const name of SERIES) history.values[name].push(point[name]);
 }
 
 export function pushPoint(history: History, time: number, point: Point): void {
 	const last = history.times.at(-1);
-	if (last !== undefined && time <= last)
-		return;
-	if (last !== undefined && time - last > GAP_SECONDS)
-		append(history, last + 1, NOTHING);
+	if (last !== undefined && time <= last) return;
+	if (last !== undefined && time - last > GAP_SECONDS) append(history, last + 1, NOTHING);
 	append(history, time, point);
 	const old = history.times.findIndex((t) => t >= time - HISTORY_SECONDS);
 	if (old > 0) {
 		history.times.splice(0, old);
-		for (const name of SERIES)
-			history.values[name].splice(0, old);
+		for (const name of SERIES) history.values[name].splice(0, old);
 	}
 }

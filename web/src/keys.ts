@@ -18,14 +18,15 @@ export const KEYS: readonly [string, string][] = [
 ];
 
 function typing(target: EventTarget | null): boolean {
-	return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), select, textarea");
+	return (
+		target instanceof HTMLElement &&
+		target.matches("input:not([type=checkbox]), select, textarea")
+	);
 }
 
 function closeOne(): void {
-	if (store.view.value.site !== null)
-		store.changeView({ site: null });
-	else if (store.view.value.thread !== null)
-		store.changeView({ thread: null }, true);
+	if (store.view.value.site !== null) store.changeView({ site: null });
+	else if (store.view.value.thread !== null) store.changeView({ thread: null }, true);
 }
 
 function toggleSince(): void {
@@ -43,7 +44,13 @@ const ACTIONS: Record<string, () => void> = {
 };
 
 function onKey(event: KeyboardEvent): void {
-	if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || store.helpOpen.value)
+	if (
+		event.ctrlKey ||
+		event.metaKey ||
+		event.altKey ||
+		event.defaultPrevented ||
+		store.helpOpen.value
+	)
 		return;
 	if (event.key === "Escape") {
 		closeOne();

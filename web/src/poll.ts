@@ -36,19 +36,38 @@ async function ask(signal: AbortSignal): Promise<void> {
 	const all = await get<Processes>("/api/v1/processes", {}, signal);
 	// At once: the list is what helps when the chosen process turns out to be unknown.
 	store.recordProcesses(all);
-	const summary = await get<Summary>("/api/v1/summary", { process: view.process, ...rates }, signal);
+	const summary = await get<Summary>(
+		"/api/v1/summary",
+		{ process: view.process, ...rates },
+		signal,
+	);
 	const scope: Params = { process: summary.pid, member: view.member, ...rates };
-	const sites = await get<Sites>("/api/v1/sites", {
-		...scope, sort: view.sort, order: view.order, kind: view.kind, limit: view.limit,
-		filter: view.filter, thread: view.thread,
-	}, signal);
-	const threads = await get<Threads>("/api/v1/threads", {
-		...scope, sort: view.threadSort, order: view.threadOrder, limit: THREAD_LIMIT,
-		filter: view.threadFilter,
-	}, signal);
+	const sites = await get<Sites>(
+		"/api/v1/sites",
+		{
+			...scope,
+			sort: view.sort,
+			order: view.order,
+			kind: view.kind,
+			limit: view.limit,
+			filter: view.filter,
+			thread: view.thread,
+		},
+		signal,
+	);
+	const threads = await get<Threads>(
+		"/api/v1/threads",
+		{
+			...scope,
+			sort: view.threadSort,
+			order: view.threadOrder,
+			limit: THREAD_LIMIT,
+			filter: view.threadFilter,
+		},
+		signal,
+	);
 	batch(() => {
-		if (store.link.value.state === "down")
-			store.announcement.value = "Connected again";
+		if (store.link.value.state === "down") store.announcement.value = "Connected again";
 		else if (summary.ended && store.summary.value?.ended === false)
 			store.announcement.value = "The process has ended";
 		store.summary.value = summary;
@@ -64,12 +83,20 @@ function fail(error: ApiError): number {
 	const delay = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]!;
 	if (error.failure === "unreachable") {
 		const since = before.state === "down" ? before.since : Date.now();
-		if (before.state !== "down")
-			store.announcement.value = "The server is gone";
-		store.link.value = { state: "down", message: error.message, since, retryAt: Date.now() + delay };
+		if (before.state !== "down") store.announcement.value = "The server is gone";
+		store.link.value = {
+			state: "down",
+			message: error.message,
+			since,
+			retryAt: Date.now() + delay,
+		};
 		return delay;
 	}
-	if (error.failure === "no_family" || error.failure === "no_process" || error.failure === "unauthorised") {
+	if (
+		error.failure === "no_family" ||
+		error.failure === "no_process" ||
+		error.failure === "unauthorised"
+	) {
 		store.summary.value = null;
 		store.sites.value = null;
 		store.threads.value = null;
@@ -92,10 +119,8 @@ async function run(): Promise<void> {
 		await ask(mine.signal);
 		failures = 0;
 	} catch (error) {
-		if (mine.signal.aborted)
-			return;
-		if (!(error instanceof ApiError))
-			throw error;
+		if (mine.signal.aborted) return;
+		if (!(error instanceof ApiError)) throw error;
 		delay = fail(error);
 	}
 	if (mine === round && !idle())
@@ -108,14 +133,11 @@ export function startPolling(): void {
 		schedule(0);
 	});
 	store.paused.subscribe((is) => {
-		if (is)
-			clearTimeout(timer);
+		if (is) clearTimeout(timer);
 	});
 	document.addEventListener("visibilitychange", () => {
-		if (!idle())
-			schedule(0);
-		else
-			clearTimeout(timer);
+		if (!idle()) schedule(0);
+		else clearTimeout(timer);
 	});
 	schedule(0);
 }

@@ -31,10 +31,8 @@ export const shortcuts = signal(load("heaptap-shortcuts") !== "off");
 export const themeTick = signal(0);
 
 function apply(): void {
-	if (theme.value === "auto")
-		delete document.documentElement.dataset.theme;
-	else
-		document.documentElement.dataset.theme = theme.value;
+	if (theme.value === "auto") delete document.documentElement.dataset.theme;
+	else document.documentElement.dataset.theme = theme.value;
 	themeTick.value++;
 }
 

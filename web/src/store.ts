@@ -39,31 +39,30 @@ export const history = computed<History>(() => {
 	return { ...(histories.get(summary.value?.id ?? "") ?? emptyHistory()) };
 });
 
-export type Status = "connecting" | "live" | "paused" | "ended" | "disconnected" | "waiting" | "locked";
+export type Status =
+	"connecting" | "live" | "paused" | "ended" | "disconnected" | "waiting" | "locked";
 
 export const status = computed<Status>(() => {
 	switch (link.value.state) {
-	case "connecting":
-		return "connecting";
-	case "down":
-		return summary.value?.ended ? "ended" : "disconnected";
-	case "unauthorised":
-		return "locked";
-	case "no_family":
-	case "no_process":
-		return "waiting";
-	default:
-		if (summary.value?.ended)
-			return "ended";
-		return paused.value ? "paused" : "live";
+		case "connecting":
+			return "connecting";
+		case "down":
+			return summary.value?.ended ? "ended" : "disconnected";
+		case "unauthorised":
+			return "locked";
+		case "no_family":
+		case "no_process":
+			return "waiting";
+		default:
+			if (summary.value?.ended) return "ended";
+			return paused.value ? "paused" : "live";
 	}
 });
 
 /* A running family of the same name that came after the ended one in view: most often its restart. */
 export const successor = computed<Family | null>(() => {
 	const old = summary.value;
-	if (!old?.ended)
-		return null;
+	if (!old?.ended) return null;
 	const alive = processes.value?.families.filter((f) => !f.ended && f.id !== old.id) ?? [];
 	return alive.find((f) => f.name === old.name) ?? alive[0] ?? null;
 });
@@ -87,14 +86,11 @@ export function retryNow(): void {
 /* `step`: the browser's back button returns to the view before. */
 export function changeView(change: Partial<View>, step = false): void {
 	const next = { ...view.value, ...change };
-	if (formatView(next) === formatView(view.value))
-		return;
+	if (formatView(next) === formatView(view.value)) return;
 	view.value = next;
 	const url = location.pathname + location.search + formatView(next);
-	if (step)
-		history_.pushState(null, "", url);
-	else
-		history_.replaceState(null, "", url);
+	if (step) history_.pushState(null, "", url);
+	else history_.replaceState(null, "", url);
 	refresh();
 }
 
@@ -115,17 +111,19 @@ export function chooseProcess(pid: number, member: number | null = null): void {
 
 /* Stay with the family that the server picked: another may allocate most in the next second. */
 export function pinProcess(pid: number): void {
-	if (view.value.process !== null)
-		return;
+	if (view.value.process !== null) return;
 	view.value = { ...view.value, process: pid };
-	history_.replaceState(null, "", location.pathname + location.search + formatView(view.value));
+	history_.replaceState(
+		null,
+		"",
+		location.pathname + location.search + formatView(view.value),
+	);
 }
 
 export function togglePause(): void {
 	paused.value = !paused.value;
 	announcement.value = paused.value ? "Paused" : "Live again";
-	if (!paused.value)
-		refresh();
+	if (!paused.value) refresh();
 }
 
 export function recordProcesses(answer: Processes): void {
@@ -133,18 +131,21 @@ export function recordProcesses(answer: Processes): void {
 	const time = answer.now_ns / 1e9;
 	for (const f of answer.families) {
 		let kept = histories.get(f.id);
-		if (!kept)
-			histories.set(f.id, (kept = emptyHistory()));
+		if (!kept) histories.set(f.id, (kept = emptyHistory()));
 		if (!f.ended) {
 			pushPoint(kept, time, {
-				allocs: f.allocs_per_s, frees: f.frees_per_s, bytes: f.bytes_per_s, freed: f.freed_bytes_per_s,
-				live: f.live_bytes, rss: f.rss_bytes, reallocs: f.reallocs_per_s,
+				allocs: f.allocs_per_s,
+				frees: f.frees_per_s,
+				bytes: f.bytes_per_s,
+				freed: f.freed_bytes_per_s,
+				live: f.live_bytes,
+				rss: f.rss_bytes,
+				reallocs: f.reallocs_per_s,
 			});
 		}
 	}
 	for (const id of histories.keys()) {
-		if (!answer.families.some((f) => f.id === id))
-			histories.delete(id);
+		if (!answer.families.some((f) => f.id === id)) histories.delete(id);
 	}
 	ticks.value++;
 }

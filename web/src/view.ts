@@ -10,11 +10,27 @@ export const KINDS = ["alloc", "free", "all"] as const;
 export const SINCE = ["second", "start"] as const;
 export const LIMITS = [25, 50, 100, 250, 500, 1000] as const;
 export const SITE_SORTS = [
-	"allocs_per_s", "bytes_per_s", "frees_per_s", "reallocs_per_s", "alloc_count", "alloc_bytes",
-	"free_count", "free_bytes", "realloc_count", "mean_bytes", "name",
+	"allocs_per_s",
+	"bytes_per_s",
+	"frees_per_s",
+	"reallocs_per_s",
+	"alloc_count",
+	"alloc_bytes",
+	"free_count",
+	"free_bytes",
+	"realloc_count",
+	"mean_bytes",
+	"name",
 ] as const;
 export const THREAD_SORTS = [
-	"allocs_per_s", "bytes_per_s", "alloc_count", "alloc_bytes", "free_count", "net_bytes", "tid", "name",
+	"allocs_per_s",
+	"bytes_per_s",
+	"alloc_count",
+	"alloc_bytes",
+	"free_count",
+	"net_bytes",
+	"tid",
+	"name",
 ] as const;
 export const ORDERS = ["desc", "asc"] as const;
 
@@ -41,14 +57,28 @@ export interface View {
 }
 
 export const DEFAULT_VIEW: View = {
-	process: null, member: null, thread: null, since: "second", kind: "alloc", sort: "allocs_per_s",
-	order: "desc", filter: "", limit: 100, site: null, threadSort: "allocs_per_s", threadOrder: "desc",
+	process: null,
+	member: null,
+	thread: null,
+	since: "second",
+	kind: "alloc",
+	sort: "allocs_per_s",
+	order: "desc",
+	filter: "",
+	limit: 100,
+	site: null,
+	threadSort: "allocs_per_s",
+	threadOrder: "desc",
 	threadFilter: "",
 };
 
 const FILTER_MAX = 200;
 
-function oneOf<T extends string | number>(allowed: readonly T[], value: string | null, fallback: T): T {
+function oneOf<T extends string | number>(
+	allowed: readonly T[],
+	value: string | null,
+	fallback: T,
+): T {
 	return allowed.find((item) => String(item) === value) ?? fallback;
 }
 
@@ -77,9 +107,19 @@ export function parseView(hash: string): View {
 }
 
 const NAMES: Record<keyof View, string> = {
-	process: "process", member: "member", thread: "thread", since: "since", kind: "kind", sort: "sort",
-	order: "order", filter: "filter", limit: "limit", site: "site", threadSort: "tsort",
-	threadOrder: "torder", threadFilter: "tfilter",
+	process: "process",
+	member: "member",
+	thread: "thread",
+	since: "since",
+	kind: "kind",
+	sort: "sort",
+	order: "order",
+	filter: "filter",
+	limit: "limit",
+	site: "site",
+	threadSort: "tsort",
+	threadOrder: "torder",
+	threadFilter: "tfilter",
 };
 
 export function formatView(view: View): string {

@@ -50,11 +50,29 @@ function axes(props: Props): uPlot.Axis[] {
 	const grid = { stroke: cssColor("--grid"), width: 1 };
 	const font = "11px system-ui, sans-serif";
 	const ticks = { show: false };
-	const time = (_: uPlot, at: number[]) => at.map((t) => clock(t * 1e9).slice(0, at.length > 1 && at[1]! - at[0]! < 60 ? 8 : 5));
+	const time = (_: uPlot, at: number[]) =>
+		at.map((t) =>
+			clock(t * 1e9).slice(0, at.length > 1 && at[1]! - at[0]! < 60 ? 8 : 5),
+		);
 	return [
-		{ stroke, grid: { show: false }, ticks, font, size: 28, gap: 8, space: 76, values: time },
 		{
-			stroke, grid, ticks, font, size: 58, gap: 6, space: 34,
+			stroke,
+			grid: { show: false },
+			ticks,
+			font,
+			size: 28,
+			gap: 8,
+			space: 76,
+			values: time,
+		},
+		{
+			stroke,
+			grid,
+			ticks,
+			font,
+			size: 58,
+			gap: 6,
+			space: 34,
 			values: (_, at) => at.map((v) => round(props.format(v))),
 			...(props.binary ? { incrs: BINARY_STEPS } : {}),
 		},
@@ -81,14 +99,21 @@ function options(props: Props, width: number): uPlot.Options {
 		height: HEIGHT,
 		padding: [8, 8, 0, 0],
 		legend: { show: false },
-		cursor: { sync: { key: "heaptap" }, drag: { x: false, y: false, setScale: false }, y: false, points: { size: 7 } },
+		cursor: {
+			sync: { key: "heaptap" },
+			drag: { x: false, y: false, setScale: false },
+			y: false,
+			points: { size: 7 },
+		},
 		scales: { x: { time: true, range: window_ }, y: { range: heights } },
 		axes: axes(props),
 		series: [{}, ...series(props.lines)],
 		hooks: {
-			setCursor: [(u) => {
-				cursorIndex.value = u.cursor.idx ?? null;
-			}],
+			setCursor: [
+				(u) => {
+					cursorIndex.value = u.cursor.idx ?? null;
+				},
+			],
 		},
 	};
 }
@@ -104,9 +129,15 @@ function Legend({ props }: { props: Props }) {
 		<ul class="legend">
 			{props.lines.map((line) => (
 				<li key={line.series}>
-					<span class={`swatch ${line.color.slice(2)}${line.dashed ? " dashed" : ""}`} aria-hidden="true" />
+					<span
+						class={`swatch ${line.color.slice(2)}${line.dashed ? " dashed" : ""}`}
+						aria-hidden="true"
+					/>
 					{line.label}
-					<b class="num">{text(props.format(h.values[line.series][at]))}{props.per}</b>
+					<b class="num">
+						{text(props.format(h.values[line.series][at]))}
+						{props.per}
+					</b>
 				</li>
 			))}
 		</ul>
@@ -123,23 +154,50 @@ function Alternative({ props }: { props: Props }) {
 	const h = history.value;
 	const say = (value: number | undefined) => text(props.format(value)) + (props.per ?? "");
 	return (
-		<div class="hidden"><table>
-			<caption>{props.title}, last five minutes</caption>
-			<thead><tr><th scope="col">series</th><th scope="col">now</th><th scope="col">lowest</th><th scope="col">highest</th></tr></thead>
-			<tbody>
-				{props.lines.map((line) => {
-					const known = h.values[line.series].filter((v): v is number => v !== null);
-					return (
-						<tr key={line.series}>
-							<th scope="row">{line.label}</th>
-							<td>{say(known.at(-1))}</td>
-							<td>{say(known.length ? Math.min(...known) : undefined)}</td>
-							<td>{say(known.length ? Math.max(...known) : undefined)}</td>
-						</tr>
-					);
-				})}
-			</tbody>
-		</table></div>
+		<div class="hidden">
+			<table>
+				<caption>{props.title}, last five minutes</caption>
+				<thead>
+					<tr>
+						<th scope="col">series</th>
+						<th scope="col">now</th>
+						<th scope="col">lowest</th>
+						<th scope="col">highest</th>
+					</tr>
+				</thead>
+				<tbody>
+					{props.lines.map((line) => {
+						const known = h.values[line.series].filter(
+							(v): v is number => v !== null,
+						);
+						return (
+							<tr key={line.series}>
+								<th scope="row">{line.label}</th>
+								<td>{say(known.at(-1))}</td>
+								<td>
+									{say(
+										known.length
+											? Math.min(
+													...known,
+												)
+											: undefined,
+									)}
+								</td>
+								<td>
+									{say(
+										known.length
+											? Math.max(
+													...known,
+												)
+											: undefined,
+									)}
+								</td>
+							</tr>
+						);
+					})}
+				</tbody>
+			</table>
+		</div>
 	);
 }
 
@@ -151,8 +209,14 @@ export function LineChart(props: Props) {
 
 	useEffect(() => {
 		const element = box.current!;
-		const u = new uPlot(options(props, element.clientWidth || 300), columns(h, props.lines), element);
-		const watch = new ResizeObserver(() => u.setSize({ width: element.clientWidth, height: HEIGHT }));
+		const u = new uPlot(
+			options(props, element.clientWidth || 300),
+			columns(h, props.lines),
+			element,
+		);
+		const watch = new ResizeObserver(() =>
+			u.setSize({ width: element.clientWidth, height: HEIGHT }),
+		);
 		watch.observe(element);
 		plot.current = u;
 		return () => {
@@ -173,7 +237,13 @@ export function LineChart(props: Props) {
 				<Legend props={props} />
 			</header>
 			<div class="plot" ref={box} aria-hidden="true" />
-			{h.times.length === 0 ? <p class="muted nodata">{summary.value?.ended ? "It had ended before this page was opened." : "Waiting for the first figures…"}</p> : null}
+			{h.times.length === 0 ? (
+				<p class="muted nodata">
+					{summary.value?.ended
+						? "It had ended before this page was opened."
+						: "Waiting for the first figures…"}
+				</p>
+			) : null}
 			<Alternative props={props} />
 		</section>
 	);

@@ -38,7 +38,9 @@ function Live() {
 export function App() {
 	const s = summary.value;
 	useEffect(() => {
-		document.title = s ? `${safeName(s.name)} ${s.pid}${s.ended ? " (ended)" : ""} · heaptap` : "heaptap";
+		document.title = s
+			? `${safeName(s.name)} ${s.pid}${s.ended ? " (ended)" : ""} · heaptap`
+			: "heaptap";
 	}, [s?.id, s?.ended]);
 	const stale = link.value.state === "down" && !s?.ended;
 	return (
@@ -47,7 +49,9 @@ export function App() {
 			<Banner />
 			<main class={stale ? "stale" : ""}>{s ? <Live /> : <Placeholder />}</main>
 			<HelpDialog />
-			<p class="hidden" role="status">{announcement.value}</p>
+			<p class="hidden" role="status">
+				{announcement.value}
+			</p>
 		</>
 	);
 }

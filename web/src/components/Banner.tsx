@@ -10,22 +10,39 @@ import { Icon } from "./Icon";
 import { Name } from "./Name";
 
 function Bar({ kind, children }: { kind: "ended" | "down"; children: ComponentChildren }) {
-	return <section class={`banner b-${kind}`} aria-label="State of the recording"><Icon name="warn" /><p>{children}</p></section>;
+	return (
+		<section class={`banner b-${kind}`} aria-label="State of the recording">
+			<Icon name="warn" />
+			<p>{children}</p>
+		</section>
+	);
 }
 
 function Who({ s }: { s: Summary }) {
-	return <><b><Name text={s.name} /></b> ({s.pid})</>;
+	return (
+		<>
+			<b>
+				<Name text={s.name} />
+			</b>{" "}
+			({s.pid})
+		</>
+	);
 }
 
 function Countdown({ until }: { until: number }) {
 	const left = useSignal(0);
 	useEffect(() => {
-		const update = () => (left.value = Math.max(0, Math.ceil((until - Date.now()) / 1000)));
+		const update = () =>
+			(left.value = Math.max(0, Math.ceil((until - Date.now()) / 1000)));
 		update();
 		const timer = setInterval(update, 250);
 		return () => clearInterval(timer);
 	}, [until]);
-	return <span class="num">{left.value > 0 ? `Next try in ${left.value} s.` : "Trying…"}</span>;
+	return (
+		<span class="num">
+			{left.value > 0 ? `Next try in ${left.value} s.` : "Trying…"}
+		</span>
+	);
 }
 
 function Ended({ s }: { s: Summary }) {
@@ -33,10 +50,21 @@ function Ended({ s }: { s: Summary }) {
 	const gone = link.value.state === "down";
 	return (
 		<Bar kind="ended">
-			<Who s={s} /> has ended. What you see is where it stopped, complete to its last call.
-			{gone ? " The server has ended too, as no process was left to watch." : null}
+			<Who s={s} /> has ended. What you see is where it stopped, complete to its
+			last call.
+			{gone
+				? " The server has ended too, as no process was left to watch."
+				: null}
 			{next ? (
-				<> <button type="button" onClick={() => chooseProcess(next.pid)}>Go to <Name text={next.name} /> {next.pid}, running</button></>
+				<>
+					{" "}
+					<button
+						type="button"
+						onClick={() => chooseProcess(next.pid)}
+					>
+						Go to <Name text={next.name} /> {next.pid}, running
+					</button>
+				</>
 			) : null}
 		</Bar>
 	);
@@ -45,19 +73,25 @@ function Ended({ s }: { s: Summary }) {
 export function Banner() {
 	const now = link.value;
 	const s = summary.value;
-	if (s?.ended)
-		return <Ended s={s} />;
+	if (s?.ended) return <Ended s={s} />;
 	if (now.state === "down") {
 		return (
 			<Bar kind="down">
-				No answer from the server since <span class="num">{clock(now.since * 1e6)}</span> ({now.message}).{" "}
+				No answer from the server since{" "}
+				<span class="num">{clock(now.since * 1e6)}</span> ({now.message}).{" "}
 				{s ? "The figures below are the last known. " : null}
 				<Countdown until={now.retryAt} />{" "}
-				<button type="button" onClick={retryNow}>Try now</button>
+				<button type="button" onClick={retryNow}>
+					Try now
+				</button>
 			</Bar>
 		);
 	}
 	if (now.state === "refused")
-		return <Bar kind="down">The server refused the request: <Name text={now.message} /></Bar>;
+		return (
+			<Bar kind="down">
+				The server refused the request: <Name text={now.message} />
+			</Bar>
+		);
 	return null;
 }

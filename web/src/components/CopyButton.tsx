@@ -33,7 +33,13 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 		setTimeout(() => (done.value = false), 1500);
 	};
 	return (
-		<button type="button" class="quiet copy" onClick={click} title={label} aria-label={done.value ? "Copied" : label}>
+		<button
+			type="button"
+			class="quiet copy"
+			onClick={click}
+			title={label}
+			aria-label={done.value ? "Copied" : label}
+		>
 			<Icon name={done.value ? "check" : "copy"} />
 		</button>
 	);

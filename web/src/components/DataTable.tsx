@@ -48,7 +48,12 @@ function useHeldOrder<Row>(rows: readonly Row[], rowKey: (row: Row) => string, q
 
 function moveFocus(event: KeyboardEvent): void {
 	const row = (event.target as HTMLElement).closest("tr");
-	const next = event.key === "ArrowDown" ? row?.nextElementSibling : event.key === "ArrowUp" ? row?.previousElementSibling : null;
+	const next =
+		event.key === "ArrowDown"
+			? row?.nextElementSibling
+			: event.key === "ArrowUp"
+				? row?.previousElementSibling
+				: null;
 	const button = next?.querySelector("button");
 	if (button) {
 		event.preventDefault();
@@ -56,19 +61,47 @@ function moveFocus(event: KeyboardEvent): void {
 	}
 }
 
-function Header<Row, Sort extends string>({ column, props }: { column: Column<Row, Sort>; props: Props<Row, Sort> }) {
+function Header<Row, Sort extends string>({
+	column,
+	props,
+}: {
+	column: Column<Row, Sort>;
+	props: Props<Row, Sort>;
+}) {
 	const { sort, order, onSort } = props;
 	const kind = `col-${column.id}${column.text ? " text" : ""}`;
 	const own = column.sort;
 	if (!own)
-		return <th scope="col" class={kind} title={column.title}><span class="plain">{column.label}</span></th>;
+		return (
+			<th scope="col" class={kind} title={column.title}>
+				<span class="plain">{column.label}</span>
+			</th>
+		);
 	const active = own === sort;
-	const next: Order = active ? (order === "desc" ? "asc" : "desc") : column.text ? "asc" : "desc";
+	const next: Order = active
+		? order === "desc"
+			? "asc"
+			: "desc"
+		: column.text
+			? "asc"
+			: "desc";
 	return (
-		<th scope="col" class={kind} aria-sort={active ? (order === "desc" ? "descending" : "ascending") : "none"}>
-			<button type="button" title={column.title} onClick={() => onSort(own, next)}>
+		<th
+			scope="col"
+			class={kind}
+			aria-sort={
+				active ? (order === "desc" ? "descending" : "ascending") : "none"
+			}
+		>
+			<button
+				type="button"
+				title={column.title}
+				onClick={() => onSort(own, next)}
+			>
 				{column.label}
-				<span class="arrow" aria-hidden="true">{active ? (order === "desc" ? "▾" : "▴") : ""}</span>
+				<span class="arrow" aria-hidden="true">
+					{active ? (order === "desc" ? "▾" : "▴") : ""}
+				</span>
 			</button>
 		</th>
 	);
@@ -82,10 +115,20 @@ export function DataTable<Row, Sort extends string>(props: Props<Row, Sort>) {
 			<table class="data">
 				<caption class="hidden">{caption}</caption>
 				<thead>
-					<tr>{columns.map((column) => <Header key={column.id} column={column} props={props} />)}</tr>
+					<tr>
+						{columns.map((column) => (
+							<Header
+								key={column.id}
+								column={column}
+								props={props}
+							/>
+						))}
+					</tr>
 				</thead>
 				<tbody
-					onPointerEnter={(event) => (held.value = event.pointerType === "mouse")}
+					onPointerEnter={(event) =>
+						(held.value = event.pointerType === "mouse")
+					}
 					onPointerLeave={() => (held.value = false)}
 					onKeyDown={moveFocus}
 				>
@@ -93,9 +136,21 @@ export function DataTable<Row, Sort extends string>(props: Props<Row, Sort>) {
 						const key = rowKey(row);
 						const state = key === selected ? "selected " : "";
 						return (
-							<tr key={key} class={state + (rowClass?.(row) ?? "")} onClick={() => onSelect(row)}>
+							<tr
+								key={key}
+								class={
+									state +
+									(rowClass?.(row) ?? "")
+								}
+								onClick={() => onSelect(row)}
+							>
 								{columns.map((column) => (
-									<td key={column.id} class={`col-${column.id}${column.text ? " text" : ""}`}>{column.render(row)}</td>
+									<td
+										key={column.id}
+										class={`col-${column.id}${column.text ? " text" : ""}`}
+									>
+										{column.render(row)}
+									</td>
 								))}
 							</tr>
 						);

@@ -13,7 +13,10 @@ interface Props {
 export function Num({ value, as = "count", per }: Props) {
 	const figure = FORMATS[as](value);
 	const unit = figure.unit + (per && value != null ? "/s" : "");
-	const title = value == null ? "not known" : `${exact(value)}${as === "bytes" ? " bytes" : ""}${per ? " per second" : ""}`;
+	const title =
+		value == null
+			? "not known"
+			: `${exact(value)}${as === "bytes" ? " bytes" : ""}${per ? " per second" : ""}`;
 	return (
 		<span class={value ? "num" : "num zero"} title={title}>
 			{figure.digits}

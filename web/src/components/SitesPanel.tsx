@@ -18,14 +18,18 @@ const KIND_CHOICES = [
 /* A sort that the columns of the next kind do not show would be invisible. */
 function sortFor(kind: Kind, sort: SiteSort): SiteSort {
 	const ofFrees = sort.startsWith("free");
-	if (kind === "free" && !ofFrees && sort !== "name")
-		return "frees_per_s";
+	if (kind === "free" && !ofFrees && sort !== "name") return "frees_per_s";
 	return kind === "alloc" && ofFrees ? "allocs_per_s" : sort;
 }
 
 function Chip({ label, text, onDrop }: { label: string; text: string; onDrop: () => void }) {
 	return (
-		<button type="button" class="chip" onClick={onDrop} title={`Show all again, not only ${label} ${text}`}>
+		<button
+			type="button"
+			class="chip"
+			onClick={onDrop}
+			title={`Show all again, not only ${label} ${text}`}
+		>
 			{label} <Name text={text} title={false} /> <Icon name="close" />
 		</button>
 	);
@@ -37,10 +41,22 @@ function Chips() {
 	return (
 		<>
 			{thread !== null ? (
-				<Chip label="thread" text={named?.name ? `${named.name} ${thread}` : String(thread)} onDrop={() => changeView({ thread: null }, true)} />
+				<Chip
+					label="thread"
+					text={
+						named?.name
+							? `${named.name} ${thread}`
+							: String(thread)
+					}
+					onDrop={() => changeView({ thread: null }, true)}
+				/>
 			) : null}
 			{member !== null ? (
-				<Chip label="process" text={String(member)} onDrop={() => changeView({ member: null }, true)} />
+				<Chip
+					label="process"
+					text={String(member)}
+					onDrop={() => changeView({ member: null }, true)}
+				/>
 			) : null}
 		</>
 	);
@@ -48,12 +64,17 @@ function Chips() {
 
 function Shown() {
 	const answer = sites.value;
-	if (!answer)
-		return null;
-	const { total, matched } = answer;
+	if (!answer) return null;
+	const { filter, thread, member } = view.value;
 	const shown = answer.sites.length;
-	const of = matched < total ? `${exact(matched)} that match, ${exact(total)} in all` : exact(total);
-	return <span class="muted shown">{shown < matched ? `top ${exact(shown)} of ${of}` : of}</span>;
+	const what = filter || thread || member ? " that match" : "";
+	return (
+		<span class="muted shown">
+			{shown < answer.matched ? `top ${exact(shown)} of ` : ""}
+			{exact(answer.matched)}
+			{what}
+		</span>
+	);
 }
 
 export function SitesPanel() {
@@ -65,12 +86,37 @@ export function SitesPanel() {
 				<Shown />
 				<Chips />
 				<span class="grow" />
-				<FilterBox id="site-filter" label="Filter by function or module" value={v.filter} onChange={(filter) => changeView({ filter })} />
-				<Segmented label="Kind of site" value={v.kind} choices={KIND_CHOICES} onChoose={(kind) => changeView({ kind, sort: sortFor(kind, v.sort) })} />
+				<FilterBox
+					id="site-filter"
+					label="Filter by function or module"
+					value={v.filter}
+					onChange={(filter) => changeView({ filter })}
+				/>
+				<Segmented
+					label="Kind of site"
+					value={v.kind}
+					choices={KIND_CHOICES}
+					onChoose={(kind) =>
+						changeView({ kind, sort: sortFor(kind, v.sort) })
+					}
+				/>
 				<label class="limit">
 					<span>rows</span>
-					<select value={String(v.limit)} onChange={(event) => changeView({ limit: Number(event.currentTarget.value) })}>
-						{LIMITS.map((limit) => <option key={limit} value={String(limit)}>{limit}</option>)}
+					<select
+						value={String(v.limit)}
+						onChange={(event) =>
+							changeView({
+								limit: Number(
+									event.currentTarget.value,
+								),
+							})
+						}
+					>
+						{LIMITS.map((limit) => (
+							<option key={limit} value={String(limit)}>
+								{limit}
+							</option>
+						))}
 					</select>
 				</label>
 			</header>

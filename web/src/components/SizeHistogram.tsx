@@ -20,7 +20,10 @@ function spread(classes: readonly SizeClass[]): { power: number; count: number }
 	const powers = [...byPower.keys()];
 	const first = Math.min(3, ...powers);
 	const last = Math.max(first + 11, ...powers);
-	return Array.from({ length: last - first + 1 }, (_, i) => ({ power: first + i, count: byPower.get(first + i) ?? 0 }));
+	return Array.from({ length: last - first + 1 }, (_, i) => ({
+		power: first + i,
+		count: byPower.get(first + i) ?? 0,
+	}));
 }
 
 function label(power: number): string {
@@ -36,8 +39,7 @@ function median(columns: readonly { power: number; count: number }[], total: num
 	let seen = 0;
 	for (const column of columns) {
 		seen += column.count;
-		if (seen * 2 >= total)
-			return column.power;
+		if (seen * 2 >= total) return column.power;
 	}
 	return 0;
 }
@@ -52,26 +54,66 @@ export function SizeHistogram() {
 		<section class="panel sizes" aria-labelledby="sizes-title">
 			<header>
 				<h2 id="sizes-title">Request sizes</h2>
-				<span class="muted shown">{total ? `half are below ${text(bytes(2 ** (median(columns, total) + 1)))}` : ""}</span>
+				<span class="muted shown">
+					{total
+						? `half are below ${text(bytes(2 ** (median(columns, total) + 1)))}`
+						: ""}
+				</span>
 				<span class="grow" />
-				<span class="muted shown">tallest column: {percent(max / (total || 1))} %</span>
+				<span class="muted shown">
+					tallest column: {percent(max / (total || 1))} %
+				</span>
 			</header>
 			<div class="columns" aria-hidden="true">
 				{columns.map((c) => (
-					<div class="column" key={c.power} title={`${range(c.power)}: ${exact(c.count)} objects, ${percent(c.count / (total || 1))} %`}>
-						<div class="room"><div class={c.count ? "bar" : "bar nothing"} style={{ height: `${(c.count / max) * 100}%` }} /></div>
-						<span class="tick">{c.power % every === 0 ? label(c.power) : ""}</span>
+					<div
+						class="column"
+						key={c.power}
+						title={`${range(c.power)}: ${exact(c.count)} objects, ${percent(c.count / (total || 1))} %`}
+					>
+						<div class="room">
+							<div
+								class={
+									c.count
+										? "bar"
+										: "bar nothing"
+								}
+								style={{
+									height: `${(c.count / max) * 100}%`,
+								}}
+							/>
+						</div>
+						<span class="tick">
+							{c.power % every === 0
+								? label(c.power)
+								: ""}
+						</span>
 					</div>
 				))}
 			</div>
-			<div class="hidden"><table>
-				<caption>Request sizes, objects since start</caption>
-				<tbody>
-					{columns.filter((c) => c.count).map((c) => (
-						<tr key={c.power}><th scope="row">{range(c.power)}</th><td>{text(count(c.count))}</td></tr>
-					))}
-				</tbody>
-			</table></div>
+			<div class="hidden">
+				<table>
+					<caption>Request sizes, objects since start</caption>
+					<tbody>
+						{columns
+							.filter((c) => c.count)
+							.map((c) => (
+								<tr key={c.power}>
+									<th scope="row">
+										{range(c.power)}
+									</th>
+									<td>
+										{text(
+											count(
+												c.count,
+											),
+										)}
+									</td>
+								</tr>
+							))}
+					</tbody>
+				</table>
+			</div>
 		</section>
 	);
 }

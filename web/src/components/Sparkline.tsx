@@ -28,11 +28,22 @@ function path(values: readonly (number | null)[], span: number): string {
 	return out;
 }
 
-export function Sparkline({ values, color }: { values: readonly (number | null)[]; color: string }) {
+export function Sparkline({
+	values,
+	color,
+}: {
+	values: readonly (number | null)[];
+	color: string;
+}) {
 	const recent = values.slice(-SPAN);
 	const line = path(recent, SPAN);
 	return (
-		<svg class={`spark ${color}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+		<svg
+			class={`spark ${color}`}
+			viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+			preserveAspectRatio="none"
+			aria-hidden="true"
+		>
 			{recent.length > 1 ? <path d={line} /> : null}
 		</svg>
 	);

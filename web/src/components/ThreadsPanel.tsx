@@ -10,10 +10,15 @@ import { ThreadsTable } from "./ThreadsTable";
 
 function Shown() {
 	const answer = threads.value;
-	if (!answer)
-		return null;
+	if (!answer) return null;
 	const shown = answer.threads.length;
-	return <span class="muted shown">{shown < answer.matched ? `top ${shown} of ${exact(answer.matched)}` : exact(answer.matched)}</span>;
+	return (
+		<span class="muted shown">
+			{shown < answer.matched
+				? `top ${shown} of ${exact(answer.matched)}`
+				: exact(answer.matched)}
+		</span>
+	);
 }
 
 export function ThreadsPanel() {
@@ -28,12 +33,28 @@ export function ThreadsPanel() {
 	return (
 		<section class="panel threads" aria-labelledby="threads-title">
 			<header>
-				<h2 id="threads-title" class={forked ? "hidden" : ""}>{processes ? "Processes" : "Threads"}</h2>
-				{forked ? <Segmented label="Threads or processes" value={tab.value} choices={choices} onChoose={(v) => (tab.value = v)} /> : null}
+				<h2 id="threads-title" class={forked ? "hidden" : ""}>
+					{processes ? "Processes" : "Threads"}
+				</h2>
+				{forked ? (
+					<Segmented
+						label="Threads or processes"
+						value={tab.value}
+						choices={choices}
+						onChoose={(v) => (tab.value = v)}
+					/>
+				) : null}
 				{processes ? null : <Shown />}
 				<span class="grow" />
 				{processes ? null : (
-					<FilterBox id="thread-filter" label="Filter by name" value={view.value.threadFilter} onChange={(threadFilter) => changeView({ threadFilter })} />
+					<FilterBox
+						id="thread-filter"
+						label="Filter by name"
+						value={view.value.threadFilter}
+						onChange={(threadFilter) =>
+							changeView({ threadFilter })
+						}
+					/>
 				)}
 			</header>
 			{processes ? <MembersTable /> : <ThreadsTable />}

@@ -14,10 +14,8 @@ const ROLES = {
 } as const;
 
 function title(thread: Thread): string {
-	if (thread.role === "ended")
-		return "ended threads";
-	if (thread.role === "shared")
-		return "other threads";
+	if (thread.role === "ended") return "ended threads";
+	if (thread.role === "shared") return "other threads";
 	return thread.name || "(no name)";
 }
 
@@ -34,16 +32,61 @@ function ThreadName({ thread }: { thread: Thread }) {
 			</span>
 		</>
 	);
-	return one ? <button type="button" class="rowname">{lines}</button> : <span class="rowname" title={ROLES[thread.role]}>{lines}</span>;
+	return one ? (
+		<button type="button" class="rowname">
+			{lines}
+		</button>
+	) : (
+		<span class="rowname" title={ROLES[thread.role]}>
+			{lines}
+		</span>
+	);
 }
 
 const COLUMNS: readonly Column<Thread, ThreadSort>[] = [
-	{ id: "name", label: "Thread", title: "name and thread id", sort: "name", text: true, render: (t) => <ThreadName thread={t} /> },
-	{ id: "rate", label: "Objects/s", title: "blocks allocated per second", sort: "allocs_per_s", render: (t) => <Num value={t.allocs_per_s} /> },
-	{ id: "brate", label: "Bytes/s", title: "bytes asked for per second", sort: "bytes_per_s", render: (t) => <Num value={t.bytes_per_s} as="bytes" /> },
-	{ id: "objects", label: "Objects", title: "blocks allocated since start", sort: "alloc_count", render: (t) => <Num value={t.alloc_count} /> },
-	{ id: "bytes", label: "Bytes", title: "bytes asked for since start", sort: "alloc_bytes", render: (t) => <Num value={t.alloc_bytes} as="bytes" /> },
-	{ id: "net", label: "Net", title: "bytes it allocated less bytes it freed: below zero where it frees what others allocate", sort: "net_bytes", render: (t) => <Num value={t.net_bytes} as="bytes" /> },
+	{
+		id: "name",
+		label: "Thread",
+		title: "name and thread id",
+		sort: "name",
+		text: true,
+		render: (t) => <ThreadName thread={t} />,
+	},
+	{
+		id: "rate",
+		label: "Objects/s",
+		title: "blocks allocated per second",
+		sort: "allocs_per_s",
+		render: (t) => <Num value={t.allocs_per_s} />,
+	},
+	{
+		id: "brate",
+		label: "Bytes/s",
+		title: "bytes asked for per second",
+		sort: "bytes_per_s",
+		render: (t) => <Num value={t.bytes_per_s} as="bytes" />,
+	},
+	{
+		id: "objects",
+		label: "Objects",
+		title: "blocks allocated since start",
+		sort: "alloc_count",
+		render: (t) => <Num value={t.alloc_count} />,
+	},
+	{
+		id: "bytes",
+		label: "Bytes",
+		title: "bytes asked for since start",
+		sort: "alloc_bytes",
+		render: (t) => <Num value={t.alloc_bytes} as="bytes" />,
+	},
+	{
+		id: "net",
+		label: "Net",
+		title: "bytes it allocated less bytes it freed: below zero where it frees what others allocate",
+		sort: "net_bytes",
+		render: (t) => <Num value={t.net_bytes} as="bytes" />,
+	},
 ];
 
 function rowKey(thread: Thread): string {
@@ -51,8 +94,7 @@ function rowKey(thread: Thread): string {
 }
 
 function choose(thread: Thread): void {
-	if (thread.role !== "thread")
-		return;
+	if (thread.role !== "thread") return;
 	changeView({ thread: view.value.thread === thread.tid ? null : thread.tid }, true);
 }
 
@@ -68,7 +110,9 @@ export function ThreadsTable() {
 			rowKey={rowKey}
 			sort={v.threadSort}
 			order={v.threadOrder}
-			onSort={(threadSort, threadOrder) => changeView({ threadSort, threadOrder })}
+			onSort={(threadSort, threadOrder) =>
+				changeView({ threadSort, threadOrder })
+			}
 			selected={chosen ? rowKey(chosen) : null}
 			onSelect={choose}
 			rowClass={(t) => (t.role !== "thread" ? "sum" : t.ended ? "over" : "")}
