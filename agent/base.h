@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.h - compiler attributes, the TLS model and assertions of the agent. The lowest layer.
+ * base.h - compiler attributes and the TLS model of the agent. The lowest layer.
  */
 #pragma once
 
@@ -21,9 +21,15 @@
  */
 #define HT_TLS __thread __attribute__((tls_model("initial-exec")))
 
-/* Invariants: ht_assert(cond && "why"). On in sanitizer builds only: a host is never aborted. */
-#ifdef HEAPTAP_ASSERT
-#define ht_assert(x) ((x) ? (void)0 : __builtin_trap())
+/* What orders threads behind the back of ThreadSanitizer: here, the kernel that marks a row when
+ * its thread has ended. */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#define HT_KERNEL_RELEASED(address) __tsan_release(address)
+#define HT_KERNEL_ACQUIRED(address) __tsan_acquire(address)
+#define HT_MUTEX_GONE(mutex)	    __tsan_mutex_destroy(mutex, 0)
 #else
-#define ht_assert(x) ((void)sizeof(x))
+#define HT_KERNEL_RELEASED(address) ((void)(address))
+#define HT_KERNEL_ACQUIRED(address) ((void)(address))
+#define HT_MUTEX_GONE(mutex)	    ((void)(mutex))
 #endif

@@ -152,6 +152,21 @@ static struct record_thread *enroll(void)
 	return self;
 }
 
+/* After something was not to be had, the next calls do without it. */
+static void wait_some(void)
+{
+	__atomic_store_n(&process->patience, RETRY_CALLS, __ATOMIC_RELAXED);
+}
+
+static bool must_wait(void)
+{
+	uint32_t left = __atomic_load_n(&process->patience, __ATOMIC_RELAXED);
+
+	if (left)
+		__atomic_store_n(&process->patience, left - 1, __ATOMIC_RELAXED);
+	return left;
+}
+
 static struct record_thread *new_thread(void)
 {
 	struct record_thread *self;
@@ -160,16 +175,12 @@ static struct record_thread *new_thread(void)
 		process->ignored = 1;
 	if (process->ignored || process->without_row)
 		return NULL;
-	if (process->patience) {
-		process->patience--;
-		return NULL;
-	}
-	if (!segment_lock())
+	if (must_wait() || !segment_lock())
 		return NULL;
 	self = enroll();
 	segment_unlock();
 	if (!self)
-		process->patience = RETRY_CALLS;
+		wait_some();
 	return self;
 }
 
@@ -232,14 +243,14 @@ static bool grow(struct record_thread *self)
 {
 	bool grown;
 
-	if (self == &early || process->patience || !segment_lock())
+	if (self == &early || must_wait() || !segment_lock())
 		return false;
 	__atomic_store_n(&self->table.slots, NULL, __ATOMIC_RELEASE);
 	grown = rows_grow_table(self->row);
 	attach(self);
 	segment_unlock();
 	if (!grown)
-		process->patience = RETRY_CALLS;
+		wait_some();
 	return grown;
 }
 
@@ -255,12 +266,8 @@ static struct seg_slot *slot_of(struct record_thread *self, uint64_t key)
 
 	if (slot)
 		return slot;
-	if (!has_room(self)) {
-		if (process && process->patience)
-			process->patience--;
-		if (!grow(self))
-			return NULL;
-	}
+	if (!has_room(self) && !grow(self))
+		return NULL;
 	if (mode == MODE_ON)
 		modules_note(key & SEG_KEY_ADDRESS);
 	slot = table_probe(&self->table, key);

@@ -44,7 +44,10 @@ static uint32_t processes_used(void)
 
 static bool died(const struct seg_thread *row)
 {
-	return __atomic_load_n((const uint32_t *)row->life, __ATOMIC_ACQUIRE) & SEG_LIFE_DIED;
+	if (!(__atomic_load_n((const uint32_t *)row->life, __ATOMIC_ACQUIRE) & SEG_LIFE_DIED))
+		return false;
+	HT_KERNEL_ACQUIRED((void *)row->life);
+	return true;
 }
 
 /* Another record of `size` bytes at the end of the region: its index, or ROWS_NONE. */
@@ -350,6 +353,7 @@ static void hold_life(struct seg_thread *row)
 	pthread_mutex_t *life = (pthread_mutex_t *)row->life;
 	pthread_mutexattr_t attributes;
 
+	HT_MUTEX_GONE(life);
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);

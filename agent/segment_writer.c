@@ -202,7 +202,7 @@ bool segment_lock(void)
 		segment_drop(SEG_DROP_LOCK);
 		return false;
 	}
-	impatient = false;
+	__atomic_store_n(&impatient, false, __ATOMIC_RELAXED);
 	return true;
 }
 
