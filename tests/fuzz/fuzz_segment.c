@@ -8,7 +8,7 @@
 #include "dashboard/problems.h"
 #include "dashboard/segment_reader.h"
 #include "dashboard/site_names.h"
-#include "packed.h"
+#include "tests/fuzz/packed.h"
 
 #include <fcntl.h>
 #include <stdio.h>

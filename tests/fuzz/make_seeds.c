@@ -5,9 +5,9 @@
  *
  *	make_seeds CORPUS	with the folders CORPUS/segment and CORPUS/elf
  */
-#include "elf_builder.h"
-#include "packed.h"
-#include "segment_builder.h"
+#include "tests/unit/elf_builder.h"
+#include "tests/fuzz/packed.h"
+#include "tests/unit/segment_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

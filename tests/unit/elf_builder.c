@@ -2,7 +2,7 @@
 /*
  * elf_builder.c - see elf_builder.h.
  */
-#include "elf_builder.h"
+#include "tests/unit/elf_builder.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #include "dashboard/model_build.h"
 #include "dashboard/segment_reader.h"
-#include "segment_builder.h"
+#include "tests/unit/segment_builder.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * segment_builder.c - see segment_builder.h. It follows the words of agent/segment.h, not the
  * agent's code, so that reader and agent are held to the same text.
  */
-#include "segment_builder.h"
+#include "tests/unit/segment_builder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

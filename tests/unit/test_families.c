@@ -6,7 +6,7 @@
  * /proc says is known.
  */
 #include "dashboard/families.h"
-#include "segment_builder.h"
+#include "tests/unit/segment_builder.h"
 
 #include <errno.h>
 #include <poll.h>

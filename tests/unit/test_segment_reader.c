@@ -4,7 +4,7 @@
  * damages are one by one here; combinations of them are the fuzzer's.
  */
 #include "dashboard/segment_reader.h"
-#include "segment_builder.h"
+#include "tests/unit/segment_builder.h"
 
 #include <errno.h>
 #include <fcntl.h>

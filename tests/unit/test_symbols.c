@@ -6,7 +6,7 @@
 #include "dashboard/demangle.h"
 #include "dashboard/elf_file.h"
 #include "dashboard/symbols.h"
-#include "elf_builder.h"
+#include "tests/unit/elf_builder.h"
 
 #include <dlfcn.h>
 #include <errno.h>
