@@ -35,6 +35,12 @@
 #define REQUEST_MS	  30000	 /* to send a whole request, or between two */
 #define RESPONSE_MS	  120000 /* to take the response */
 
+struct exchange { /* one request of a connection */
+	size_t body;
+	bool begun;
+	char target[];
+};
+
 struct connection {
 	struct connection *next;
 	struct connection **link; /* what points to this one */
@@ -43,6 +49,7 @@ struct connection {
 	bool answering;
 	int fd;
 	int64_t since_ms; /* start of the current phase */
+	struct exchange *exchange;
 };
 
 struct http {
@@ -53,12 +60,6 @@ struct http {
 	struct connection *connections;
 	unsigned strangers;
 	uint64_t activity;
-};
-
-struct exchange { /* one request of a connection */
-	size_t body;
-	bool begun;
-	char target[];
 };
 
 static int64_t now_ms(void)
@@ -114,6 +115,7 @@ static void connection_close(struct http *http, struct connection *connection)
 	if (connection->next)
 		connection->next->link = connection->link;
 	http->strangers -= connection->stranger;
+	free(connection->exchange);
 	free(connection);
 }
 
@@ -139,17 +141,21 @@ static struct connection *connection_of(struct MHD_Connection *handle)
 	return info ? info->socket_context : NULL;
 }
 
-/* The only place where the target is to be had undecoded. */
+/* The only place where the target is to be had undecoded. It belongs to the connection: a request
+ * that libmicrohttpd itself refuses later on is never reported as completed. */
 static void *on_target(void *context, const char *target, struct MHD_Connection *handle)
 {
+	struct connection *connection = connection_of(handle);
 	size_t size = strlen(target) + 1;
-	struct exchange *exchange = calloc(1, sizeof *exchange + size);
 
 	(void)context;
-	(void)handle;
-	if (exchange)
-		memcpy(exchange->target, target, size);
-	return exchange;
+	if (!connection)
+		return NULL;
+	free(connection->exchange);
+	connection->exchange = calloc(1, sizeof *connection->exchange + size);
+	if (connection->exchange)
+		memcpy(connection->exchange->target, target, size);
+	return connection->exchange;
 }
 
 /* request.c decodes, and strictly. */
@@ -168,9 +174,10 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **sl
 
 	(void)how;
 	http->activity++;
-	free(*slot);
 	*slot = NULL;
 	if (connection) {
+		free(connection->exchange);
+		connection->exchange = NULL;
 		connection->answering = false;
 		connection->since_ms = now_ms();
 	}
