@@ -49,7 +49,8 @@ static void *(*next_memalign)(size_t, size_t);
 static void *(*next_valloc)(size_t);
 static void *(*next_pvalloc)(size_t);
 
-/* A successful dlsym does not allocate in glibc 2.36, the one this is tested on. */
+/* A successful dlsym does not allocate in glibc 2.36, the one this is tested on; but it frees the
+ * message of an earlier one that failed: see free(). */
 static void *find_next(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
@@ -180,13 +181,19 @@ void *reallocarray(void *old, size_t count, size_t size)
 	return realloc(old, total);
 }
 
+/* Called by the very dlsym that looks for the next free, it counts the block and lets it go. */
 void free(void *block)
 {
+	static _Thread_local bool looking;
 	int kept = errno;
 
-	NEXT(free);
 	if (block)
 		count_free(malloc_usable_size(block));
+	if (looking)
+		return;
+	looking = true;
+	NEXT(free);
+	looking = false;
 	next_free(block);
 	errno = kept;
 }

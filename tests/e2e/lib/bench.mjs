@@ -41,6 +41,15 @@ export async function askJson(url, options) {
 	return JSON.parse(answer.text);
 }
 
+// Also true for a zombie that nobody has reaped yet: its descriptors and locks are gone.
+export function isGone(pid) {
+	try {
+		return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "")[0] === "Z";
+	} catch {
+		return true;
+	}
+}
+
 export class Bench {
 	constructor() {
 		this.root = mkdtempSync("/dev/shm/heaptap-test-");
@@ -94,7 +103,7 @@ export class Bench {
 	serverPid(dir = this.dir) {
 		try {
 			const pid = Number(this.serverFacts(dir).get("pid"));
-			return pid > 0 && readlinkSync(`/proc/${pid}/exe`).includes("heaptap") ? pid : 0;
+			return pid > 0 && !isGone(pid) && readlinkSync(`/proc/${pid}/exe`).includes("heaptap") ? pid : 0;
 		} catch {
 			return 0;
 		}
@@ -135,7 +144,7 @@ export class Bench {
 		const parts = [];
 		for (const program of this.processes)
 			parts.push(`--- ${program.argv.join(" ")} pid ${program.pid} ${JSON.stringify(program.result ?? "runs")}`,
-				   program.stdout.slice(-3000), program.stderr.slice(-3000));
+				   program.stdout.slice(-800), program.stderr.slice(-3000));
 		try {
 			parts.push(`--- ${this.dir}: ${readdirSync(this.dir).join(" ")}`);
 		} catch {
