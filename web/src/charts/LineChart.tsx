@@ -122,6 +122,10 @@ function columns(h: History, lines: readonly Line[]): uPlot.AlignedData {
 	return [h.times, ...lines.map((line) => h.values[line.series])];
 }
 
+function say(props: Props, value: number | null | undefined): string {
+	return text(props.format(value)) + (value == null ? "" : (props.per ?? ""));
+}
+
 function Legend({ props }: { props: Props }) {
 	const h = history.value;
 	const at = cursorIndex.value ?? h.times.length - 1;
@@ -134,10 +138,7 @@ function Legend({ props }: { props: Props }) {
 						aria-hidden="true"
 					/>
 					{line.label}
-					<b class="num">
-						{text(props.format(h.values[line.series][at]))}
-						{props.per}
-					</b>
+					<b class="num">{say(props, h.values[line.series][at])}</b>
 				</li>
 			))}
 		</ul>
@@ -152,7 +153,6 @@ function Time() {
 
 function Alternative({ props }: { props: Props }) {
 	const h = history.value;
-	const say = (value: number | undefined) => text(props.format(value)) + (props.per ?? "");
 	return (
 		<div class="hidden">
 			<table>
@@ -173,9 +173,9 @@ function Alternative({ props }: { props: Props }) {
 						return (
 							<tr key={line.series}>
 								<th scope="row">{line.label}</th>
-								<td>{say(known.at(-1))}</td>
+								<td>{say(props, known.at(-1))}</td>
 								<td>
-									{say(
+									{say(props, 
 										known.length
 											? Math.min(
 													...known,
@@ -184,7 +184,7 @@ function Alternative({ props }: { props: Props }) {
 									)}
 								</td>
 								<td>
-									{say(
+									{say(props, 
 										known.length
 											? Math.max(
 													...known,

@@ -9,6 +9,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Order } from "../view";
+import { useWindow } from "./useWindow";
 
 export interface Column<Row, Sort extends string> {
 	id: string;
@@ -40,7 +41,7 @@ function useHeldOrder<Row>(rows: readonly Row[], rowKey: (row: Row) => string, q
 	if (held.value && last.current.question === question) {
 		const place = new Map(last.current.keys.map((key, i) => [key, i]));
 		const at = (row: Row) => place.get(rowKey(row)) ?? Number.MAX_SAFE_INTEGER;
-		shown = [...rows].sort((a, b) => at(a) - at(b)); // stable: new rows stay in server order, at the end
+		shown = [...rows].sort((a, b) => at(a) - at(b)); // stable: new ones come last
 	}
 	last.current = { question, keys: shown.map(rowKey) };
 	return { shown, held };
@@ -48,12 +49,11 @@ function useHeldOrder<Row>(rows: readonly Row[], rowKey: (row: Row) => string, q
 
 function moveFocus(event: KeyboardEvent): void {
 	const row = (event.target as HTMLElement).closest("tr");
-	const next =
-		event.key === "ArrowDown"
-			? row?.nextElementSibling
-			: event.key === "ArrowUp"
-				? row?.previousElementSibling
-				: null;
+	let next: Element | null | undefined = null;
+	if (event.key === "ArrowDown")
+		next = row?.nextElementSibling;
+	else if (event.key === "ArrowUp")
+		next = row?.previousElementSibling;
 	const button = next?.querySelector("button");
 	if (button) {
 		event.preventDefault();
@@ -61,101 +61,106 @@ function moveFocus(event: KeyboardEvent): void {
 	}
 }
 
-function Header<Row, Sort extends string>({
-	column,
-	props,
-}: {
+function cellClass(column: { id: string; text?: boolean }): string {
+	return `col-${column.id}${column.text ? " text" : ""}`;
+}
+
+interface HeaderProps<Row, Sort extends string> {
 	column: Column<Row, Sort>;
-	props: Props<Row, Sort>;
-}) {
-	const { sort, order, onSort } = props;
-	const kind = `col-${column.id}${column.text ? " text" : ""}`;
-	const own = column.sort;
-	if (!own)
+	order: Order | null; // null: sorted by another column
+	onSort: (sort: Sort, order: Order) => void;
+}
+
+function Header<Row, Sort extends string>({ column, order, onSort }: HeaderProps<Row, Sort>) {
+	const { sort, text, label, title } = column;
+	if (!sort) {
 		return (
-			<th scope="col" class={kind} title={column.title}>
-				<span class="plain">{column.label}</span>
+			<th scope="col" class={cellClass(column)} title={title}>
+				<span class="plain">{label}</span>
 			</th>
 		);
-	const active = own === sort;
-	const next: Order = active
-		? order === "desc"
-			? "asc"
-			: "desc"
-		: column.text
-			? "asc"
-			: "desc";
+	}
+	const first: Order = text ? "asc" : "desc";
+	const turned: Order = order === "desc" ? "asc" : "desc";
+	const said = { desc: "descending", asc: "ascending" } as const;
+	const arrow = { desc: "▾", asc: "▴" };
 	return (
-		<th
-			scope="col"
-			class={kind}
-			aria-sort={
-				active ? (order === "desc" ? "descending" : "ascending") : "none"
-			}
-		>
-			<button
-				type="button"
-				title={column.title}
-				onClick={() => onSort(own, next)}
-			>
-				{column.label}
+		<th scope="col" class={cellClass(column)} aria-sort={order ? said[order] : "none"}>
+			<button type="button" title={title} onClick={() => onSort(sort, order ? turned : first)}>
+				{label}
 				<span class="arrow" aria-hidden="true">
-					{active ? (order === "desc" ? "▾" : "▴") : ""}
+					{order ? arrow[order] : ""}
 				</span>
 			</button>
 		</th>
 	);
 }
 
-export function DataTable<Row, Sort extends string>(props: Props<Row, Sort>) {
-	const { caption, columns, rows, rowKey, selected, onSelect, rowClass, empty } = props;
-	const { shown, held } = useHeldOrder(rows, rowKey, `${props.sort} ${props.order}`);
+function Spacer({ height, columns }: { height: number; columns: number }) {
+	if (height === 0)
+		return null;
 	return (
-		<div class="scroll" role="group" aria-label={caption} tabIndex={0}>
-			<table class="data">
+		<tbody class="spacer" aria-hidden="true">
+			<tr>
+				<td colSpan={columns} style={{ height: `${height}px` }} />
+			</tr>
+		</tbody>
+	);
+}
+
+interface LineProps<Row, Sort extends string> {
+	row: Row;
+	index: number; // as a screen reader counts, the header is 1
+	table: Props<Row, Sort>;
+}
+
+function Line<Row, Sort extends string>({ row, index, table }: LineProps<Row, Sort>) {
+	const { columns, rowKey, selected, onSelect, rowClass } = table;
+	const state = rowKey(row) === selected ? "selected " : "";
+	return (
+		<tr class={state + (rowClass?.(row) ?? "")} aria-rowindex={index} onClick={() => onSelect(row)}>
+			{columns.map((column) => (
+				<td key={column.id} class={cellClass(column)}>
+					{column.render(row)}
+				</td>
+			))}
+		</tr>
+	);
+}
+
+export function DataTable<Row, Sort extends string>(props: Props<Row, Sort>) {
+	const { caption, columns, rows, rowKey, sort, order, onSort, empty } = props;
+	const question = `${sort} ${order}`;
+	const { shown, held } = useHeldOrder(rows, rowKey, question);
+	const { box, window, onScroll } = useWindow(shown.length, question);
+	const drawn = shown.slice(window.first, window.last);
+	return (
+		<div class="scroll" role="group" aria-label={caption} tabIndex={0} ref={box} onScroll={onScroll}>
+			<table class="data" aria-rowcount={shown.length + 1}>
 				<caption class="hidden">{caption}</caption>
 				<thead>
-					<tr>
+					<tr aria-rowindex={1}>
 						{columns.map((column) => (
 							<Header
 								key={column.id}
 								column={column}
-								props={props}
+								order={column.sort === sort ? order : null}
+								onSort={onSort}
 							/>
 						))}
 					</tr>
 				</thead>
+				<Spacer height={window.before} columns={columns.length} />
 				<tbody
-					onPointerEnter={(event) =>
-						(held.value = event.pointerType === "mouse")
-					}
+					onPointerEnter={(event) => (held.value = event.pointerType === "mouse")}
 					onPointerLeave={() => (held.value = false)}
 					onKeyDown={moveFocus}
 				>
-					{shown.map((row) => {
-						const key = rowKey(row);
-						const state = key === selected ? "selected " : "";
-						return (
-							<tr
-								key={key}
-								class={
-									state +
-									(rowClass?.(row) ?? "")
-								}
-								onClick={() => onSelect(row)}
-							>
-								{columns.map((column) => (
-									<td
-										key={column.id}
-										class={`col-${column.id}${column.text ? " text" : ""}`}
-									>
-										{column.render(row)}
-									</td>
-								))}
-							</tr>
-						);
-					})}
+					{drawn.map((row, i) => (
+						<Line key={rowKey(row)} row={row} index={window.first + i + 2} table={props} />
+					))}
 				</tbody>
+				<Spacer height={window.after} columns={columns.length} />
 			</table>
 			{shown.length === 0 ? <p class="none">{empty}</p> : null}
 		</div>
