@@ -39,6 +39,9 @@ static int parse_unix(const char *path, struct address *out)
 
 	if (path[0] != '/' || strlen(path) >= sizeof limit.sun_path)
 		return -EINVAL;
+	for (const char *at = path; *at; at++)
+		if ((unsigned char)*at < ' ')
+			return -EINVAL;
 	*out = (struct address){.is_unix = true};
 	snprintf(out->host, sizeof out->host, "%s", path);
 	return 0;

@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #define LISTENERS_MAX 33u
+#define MESSAGE_MAX   512u
 #define RETRY_S	      2
 
 struct claim {
 	char id[48];
+	char listen[ADDRESS_MAX];
 	bool own;  /* of an address of its own; else at the default one */
 	bool seen; /* still there at the last look */
 	int err;   /* of the last try; 0 before the first and after a good one */
@@ -181,16 +183,27 @@ static const char *reason(int err)
 	}
 }
 
-static void report(struct listeners *listeners, const struct family_wish *wish, int err)
+static void describe(const struct listeners *listeners, const struct claim *claim,
+		     char message[MESSAGE_MAX])
 {
 	const char *text = listeners_default(listeners);
-	char message[512], url[160];
+	char url[160];
 
 	address_url(text, url, sizeof url);
-	snprintf(message, sizeof message, "HEAPTAP_LISTEN=%.80s: %s%s%s", wish->listen, reason(err),
-		 url[0] ? "; see it at " : "", url);
-	log_line("family %s: %s", wish->id, message);
-	families_set_problem(listeners->options.families, wish->id, "listen", message);
+	snprintf(message, MESSAGE_MAX, "HEAPTAP_LISTEN=%.80s: %s%s%s", claim->listen,
+		 reason(claim->err), url[0] ? "; see it at " : "", url);
+	for (char *at = message; *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?'; /* server.lock has lines */
+}
+
+static void report(struct listeners *listeners, const struct claim *claim)
+{
+	char message[MESSAGE_MAX];
+
+	describe(listeners, claim, message);
+	log_line("family %s: %s", claim->id, message);
+	families_set_problem(listeners->options.families, claim->id, "listen", message);
 }
 
 static struct claim *find_claim(struct listeners *listeners, const char *id)
@@ -233,6 +246,19 @@ static int need_standard(struct listeners *listeners)
 	return listeners->standard_err;
 }
 
+static void write_claim(const struct listeners *listeners, const struct claim *claim,
+			struct buf *content)
+{
+	char message[MESSAGE_MAX];
+
+	if (claim->own && claim->listener)
+		buf_printf(content, "family %s %s\n", claim->id, listener_text(claim->listener));
+	if (!claim->own || !claim->err)
+		return;
+	describe(listeners, claim, message);
+	buf_printf(content, "problem %s %s\n", claim->id, message);
+}
+
 static void write_lock(struct listeners *listeners)
 {
 	const char *standard = listeners_default(listeners);
@@ -244,9 +270,7 @@ static void write_lock(struct listeners *listeners)
 	if (listeners->options.token)
 		buf_printf(&content, "token %s\n", listeners->options.token_path);
 	for (size_t i = 0; i < listeners->claim_count; i++)
-		if (listeners->claims[i].own && listeners->claims[i].listener)
-			buf_printf(&content, "family %s %s\n", listeners->claims[i].id,
-				   listener_text(listeners->claims[i].listener));
+		write_claim(listeners, &listeners->claims[i], &content);
 	if (!content.failed && listeners->options.lock >= 0)
 		listeners->is_written = lockfile_write(listeners->options.lock, &content) == 0;
 	buf_destroy(&content);
@@ -284,6 +308,7 @@ static bool claim_own(struct listeners *listeners, struct claim *claim,
 	if (claim->listener || !is_due(claim))
 		return false;
 	claim->own = true;
+	snprintf(claim->listen, sizeof claim->listen, "%s", wish->listen);
 	claim->err = open_own(listeners, wish, &claim->listener);
 	claim->tried = now_s();
 	if (claim->err == 0) {
@@ -295,7 +320,7 @@ static bool claim_own(struct listeners *listeners, struct claim *claim,
 	claim->listener = NULL;
 	need_standard(listeners);
 	if (claim->err != before)
-		report(listeners, wish, claim->err);
+		report(listeners, claim);
 	return claim->err != before;
 }
 

@@ -147,21 +147,33 @@ void lockfile_destroy(struct lockfile_info *info)
 	buf_destroy(&info->text);
 }
 
-const char *lockfile_family(const struct lockfile_info *info, const char *id, char address[128])
+/* What a line "key id text" says about `id`. */
+static const char *about(const struct lockfile_info *info, const char *key, const char *id,
+			 char *text, size_t size)
 {
 	for (const char *line = info->text.data; line && *line; line = next_line(line)) {
-		char value[256], *blank;
+		char value[1024], *blank;
 
-		if (!value_of(line, "family", value, sizeof value))
+		if (!value_of(line, key, value, sizeof value))
 			continue;
 		blank = strchr(value, ' ');
 		if (!blank)
 			continue;
 		*blank = '\0';
 		if (strcmp(value, id) == 0) {
-			snprintf(address, 128, "%.127s", blank + 1);
-			return address;
+			snprintf(text, size, "%s", blank + 1);
+			return text;
 		}
 	}
 	return NULL;
+}
+
+const char *lockfile_family(const struct lockfile_info *info, const char *id, char address[128])
+{
+	return about(info, "family", id, address, 128);
+}
+
+const char *lockfile_problem(const struct lockfile_info *info, const char *id, char message[512])
+{
+	return about(info, "problem", id, message, 512);
 }

@@ -38,3 +38,6 @@ void lockfile_destroy(struct lockfile_info *info);
 
 /* The address of its own that a family has, or NULL; `address` holds it. */
 const char *lockfile_family(const struct lockfile_info *info, const char *id, char address[128]);
+
+/* Why a family did not get the address that it asked for, or NULL; `message` holds it. */
+const char *lockfile_problem(const struct lockfile_info *info, const char *id, char message[512]);

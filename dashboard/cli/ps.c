@@ -86,6 +86,16 @@ static double rate(const struct ps *ps, const struct family *family)
 	return 0;
 }
 
+/* What the server found out about the addresses that the families asked for. */
+static void take_problems(struct ps *ps)
+{
+	char message[512];
+
+	for (size_t i = 0; i < ps->before_count; i++)
+		if (ps->server.alive && lockfile_problem(&ps->server, ps->before[i].id, message))
+			families_set_problem(ps->families, ps->before[i].id, "listen", message);
+}
+
 static bool is_known(const void *context, int32_t pid)
 {
 	const struct model *model = context;
@@ -103,6 +113,8 @@ static int look(struct ps *ps)
 	err = families_model(ps->families, &ps->model);
 	if (err == 0)
 		err = remember(ps);
+	if (err == 0)
+		take_problems(ps);
 	if (err == 0 && families_live(ps->families) > 0) {
 		nanosleep(&pause, NULL);
 		families_tick(ps->families);
@@ -295,10 +307,10 @@ static int print_json(const struct ps *ps)
 
 static int list(struct ps *ps)
 {
-	int err = look(ps);
+	int err = lockfile_read(ps->dir, &ps->server);
 
 	if (err == 0)
-		err = lockfile_read(ps->dir, &ps->server);
+		err = look(ps);
 	if (err == 0)
 		err = unseen_find(ps->dir, is_known, ps->model, &ps->unseen);
 	if (err) {

@@ -71,6 +71,7 @@ static void test_addresses(void **state)
 		{"[nothing]:80", -EINVAL, NULL, NULL, 0},
 		{"unix:relative", -EINVAL, NULL, NULL, 0},
 		{"unix:", -EINVAL, NULL, NULL, 0},
+		{"unix:/a\nlisten b", -EINVAL, NULL, NULL, 0},
 	};
 	char long_path[200] = "unix:/";
 	struct address address;
@@ -207,7 +208,7 @@ static void test_lock(void **state)
 {
 	struct lockfile_info info;
 	struct buf content = {0};
-	char path[128], address[128];
+	char path[128], address[128], message[512];
 	int lock, probe;
 
 	(void)state;
@@ -217,7 +218,8 @@ static void test_lock(void **state)
 	assert_true(lock >= 0);
 	assert_int_equal(lockfile_take(dir), -EWOULDBLOCK);
 	buf_add_text(&content, "pid 42\nlisten 127.0.0.1:4327\ntoken /x y\nunknown 1\n"
-			       "family 7-a 127.0.0.1:1\nfamily 7-ab unix:/s\nfamily broken\n");
+			       "family 7-a 127.0.0.1:1\nfamily 7-ab unix:/s\nfamily broken\n"
+			       "problem 7-b HEAPTAP_LISTEN=x: no; see it\n");
 	assert_int_equal(lockfile_write(lock, &content), 0);
 	assert_int_equal(lockfile_read(dir, &info), 0);
 	assert_true(info.alive);
@@ -227,6 +229,9 @@ static void test_lock(void **state)
 	assert_string_equal(lockfile_family(&info, "7-ab", address), "unix:/s");
 	assert_string_equal(lockfile_family(&info, "7-a", address), "127.0.0.1:1");
 	assert_null(lockfile_family(&info, "7", address));
+	assert_string_equal(lockfile_problem(&info, "7-b", message),
+			    "HEAPTAP_LISTEN=x: no; see it");
+	assert_null(lockfile_problem(&info, "7-a", message));
 	assert_null(lockfile_family(&info, "broken", address));
 	lockfile_destroy(&info);
 	buf_destroy(&content);
