@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { scene, snapshot } from "./mock_data.mjs";
 
 export const DIST =
-	process.env.HEAPTAP_WEB_DIST || fileURLToPath(new URL("../../web/dist", import.meta.url));
+	process.env.HEAPTAP_WEB_DIST || fileURLToPath(new URL("../../build/web", import.meta.url));
 
 const HEADERS = {
 	"Content-Security-Policy":

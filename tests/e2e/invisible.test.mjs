@@ -44,17 +44,17 @@ for (const how of ["", "blocked", "ignored"])
 		assert.deepEqual(found, wanted, "the environment that was set");
 	});
 
+// What an aligned block gets beyond its size depends on where it comes to lie, and the first call of
+// mimalloc leaves what its own start did to errno.
+function withoutChance(text) {
+	return text.replace(/^(malloc 0: .*) errno 2$/m, "$1 errno 0")
+		.replace(/^(aligned_alloc|memalign|valloc)(.*) usable \d+/gm, "$1$2");
+}
+
 benchTest("the edges of the heap functions", {}, async (bench) => {
-	const { stdout } = await runBoth(bench, [paths.host("api")]);
+	const { stdout } = await runBoth(bench, [paths.host("api")], { edit: withoutChance });
 	assert.match(stdout, /^ok$/m);
 });
-
-// mimalloc leaves what its own start did to errno, and gives aligned blocks of varying size.
-function withoutChance(text, library) {
-	if (!library.includes("mimalloc"))
-		return text;
-	return text.replace(/^(malloc 0: .*) errno \d+/, "$1").replace(/^(aligned_alloc|memalign|valloc)(.*) usable \d+/gm, "$1$2");
-}
 
 for (const library of ["libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2"]) {
 	const path = paths.findLibrary(library);
@@ -63,7 +63,7 @@ for (const library of ["libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimal
 		const tapped = bench.start([paths.host("api")], {}, { behind: [path] });
 		for (const program of [plain, tapped])
 			assert.deepEqual(await program.finish(), { code: 0, signal: null });
-		assert.equal(withoutChance(tapped.stdout, library), withoutChance(plain.stdout, library));
+		assert.equal(withoutChance(tapped.stdout), withoutChance(plain.stdout));
 	});
 }
 

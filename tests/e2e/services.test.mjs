@@ -22,16 +22,18 @@ benchTest("redis-server under redis-benchmark", { skip: missing("redis-server", 
 	const program = paths.findProgram("redis-server");
 	const redis = bench.start([program, "--port", String(port), "--save", "", "--dir", bench.root]);
 	await redis.waitForOutput(/Ready to accept connections/);
+	const own = basename(realpathSync(program));
 	bench.startPlain([paths.findProgram("redis-benchmark"), "-p", String(port), "-t", "set,get,lpush", "-d", "200", "-n", "100000", "-l", "-q"]);
 
 	const summary = await bench.getUntil(`/api/v1/summary?process=${redis.pid}`, (s) => s.allocs_per_s > 1000, 20000);
 	assert.ok(summary.bytes_per_s > 16 * 1000, `${summary.bytes_per_s} bytes/s`);
 	assert.ok(summary.rss_bytes > 1e6);
-	assert.equal(summary.name, basename(realpathSync(program)));
-	const { sites } = await bench.get(`/api/v1/sites?process=${redis.pid}&limit=5`);
-	const own = basename(realpathSync(program));
+	assert.equal(summary.name, own);
+	// In its first second OpenSSL initialises itself.
+	const { sites } = await bench.getUntil(`/api/v1/sites?process=${redis.pid}&limit=5`,
+					       (answer) => answer.sites.slice(0, 2).every((s) => s.module_name === own && s.allocs_per_s > 1000));
 	assert.equal(sites.length, 5);
-	for (const site of sites.slice(0, 3)) {
+	for (const site of sites.slice(0, 2)) {
 		assert.equal(site.module_name, own, JSON.stringify(site));
 		assert.match(site.function ?? "", /^\w+$/, "a redis function by name");
 		assert.doesNotMatch(site.function, allocators);
@@ -116,9 +118,13 @@ benchTest("python3 with PYTHONMALLOC=malloc", {}, async (bench) => {
 				   { PYTHONMALLOC: "malloc" });
 	await python.waitForOutput(/up/);
 	await bench.getUntil(`/api/v1/summary?process=${python.pid}`, (s) => s.allocs_per_s > 10000);
-	const { sites } = await bench.get(`/api/v1/sites?process=${python.pid}&limit=3`);
-	assert.match(sites[0].function, /^_?Py/);
-	assert.match(sites[0].module_name, /^python3|^libpython3/);
+	const { sites } = await bench.get(`/api/v1/sites?process=${python.pid}&limit=8`);
+	// Debian's python exports its API, and has no symbols for what is static in it.
+	assert.match(sites.map((s) => s.function).join(" "), /\b_?Py[A-Z]\w+/);
+	for (const site of sites.slice(0, 3)) {
+		assert.match(site.module_name, /^python3|^libpython3/);
+		assert.match(site.name, /^(\w+|python3[.\d]*|libpython3\S*)\+0x[0-9a-f]+$/);
+	}
 });
 
 benchTest("a C++ program: the caller of operator new", {}, async (bench) => {

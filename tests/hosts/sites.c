@@ -32,12 +32,15 @@ __attribute__((noinline)) static void allocate_thousand(void)
 	TEN(TEN(TEN(ONE)))
 }
 
+/* Left alone, because clang-format does not come to rest here. */
+/* clang-format off */
 __attribute__((noinline)) static void allocate_rest(void)
 {
-	TEN(TEN(TEN(ONE)))
-	TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE)))
-		TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE)))
+	TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE)))
+	TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE)))
+	TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE))) TEN(TEN(TEN(ONE)))
 }
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

@@ -159,11 +159,15 @@ export class Bench {
 	async close() {
 		for (const program of this.processes)
 			await program.kill();
-		// The last host is gone, so the server would end by itself: it is only not waited for.
-		const pid = this.serverPid();
-		if (pid)
-			process.kill(pid, "SIGKILL");
-		rmSync(this.root, { recursive: true, force: true });
+		// The last host is gone, so the server would end by itself: it is only not waited for. One
+		// that is just starting puts files into the directory while it is removed.
+		await waitFor(`${this.root} to be removed`, () => {
+			const pid = this.serverPid();
+			if (pid)
+				process.kill(pid, "SIGKILL");
+			rmSync(this.root, { recursive: true, force: true });
+			return !existsSync(this.root);
+		}, 5000);
 	}
 }
 
