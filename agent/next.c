@@ -82,7 +82,8 @@ static size_t arena_usable_size(void *block)
 	return arena_has(block) ? arena_size(block) : found_usable_size(block);
 }
 
-/* First calls: resolve, then go on. While this thread is resolving: the arena. */
+/* First calls: resolve, then go on. While this thread is resolving: the arena. Nothing of that is
+ * counted: it is our doing, not the host's. */
 static void *first_malloc(size_t size)
 {
 	if (resolving)
@@ -145,9 +146,11 @@ NEXT_FUNCTIONS(NEXT_FIRST)
 #undef NEXT_FIRST
 void (*next_free)(void *block) = first_free;
 bool next_has_glibc_header;
+bool next_ready;
 
 static void use_arena(void)
 {
+	next_has_glibc_header = false;
 	next_free = arena_free;
 	next_realloc = arena_realloc;
 	next_malloc_usable_size = arena_usable_size;
@@ -161,29 +164,55 @@ static bool is_in_libc(void *function)
 	       object.dlfo_link_map == libc.dlfo_link_map;
 }
 
-static bool header_tells(void *block)
+/* The sizes come first: where they are not glibc's (valgrind puts itself behind libc's names),
+ * there may be no header to look at. */
+static bool header_tells(void *block, size_t size)
 {
-	bool told = block && next_usable(block) == next_malloc_usable_size(block);
+	size_t usable = size + sizeof(size_t) <= 32 ? 24 : ((size + 23) & ~(size_t)15) - 8;
+	bool told = block && found_usable_size(block) == usable && next_usable(block) == usable;
 
 	next_free(block);
 	return told;
 }
 
-/* glibc itself, with the header that we know: small, medium and large blocks, one in a mapping of
- * its own and one that is aligned. */
+/* glibc itself, with the header that we know. Blocks in mappings of their own need no check: they
+ * are left to the function. */
 static bool check_header(void)
 {
-	static const size_t sizes[] = {0, 1, 24, 25, 1000, 70000, 64u << 20};
+	static const size_t sizes[] = {0, 1, 24, 25, 40, 41, 1000, 70000};
 	bool told = true;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && told; i++)
-		told = header_tells(next_malloc(sizes[i]));
-	return told && header_tells(next_memalign(256, 1000));
+		told = header_tells(next_malloc(sizes[i]), sizes[i]);
+	return told;
+}
+
+/* While the real one is warmed up: tcmalloc's allocates in its first call, and would be asked for
+ * the size of that block in turn. */
+static size_t unknown_usable_size(void *block)
+{
+	(void)block;
+	return 0;
+}
+
+static void find_usable_size(void)
+{
+	void *block = next_malloc(1);
+
+	next_malloc_usable_size = unknown_usable_size;
+	if (block)
+		found_usable_size(block);
+	next_free(block);
+	next_malloc_usable_size = found_usable_size;
+	if (is_in_libc((void *)next_malloc) && is_in_libc((void *)found_usable_size)) {
+		next_has_glibc_header = true;
+		next_has_glibc_header = check_header();
+	}
 }
 
 void next_resolve(void)
 {
-	if (resolving)
+	if (resolving || next_ready)
 		return;
 	resolving = true;
 	/* Two threads may both come here: they write the same values. */
@@ -196,13 +225,11 @@ void next_resolve(void)
 	found_realloc = next_realloc;
 	found_free = next_free;
 	found_usable_size = next_malloc_usable_size;
+	find_usable_size();
 	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED))
 		use_arena();
-	else if (is_in_libc((void *)next_malloc) && is_in_libc((void *)next_malloc_usable_size)) {
-		next_has_glibc_header = true;
-		next_has_glibc_header = check_header();
-	}
 	resolving = false;
+	next_ready = true;
 }
 
 const char *next_usurper(void)

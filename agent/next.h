@@ -49,11 +49,15 @@ HT_INLINE size_t next_usable(void *block)
 
 	if (HT_UNLIKELY(!next_has_glibc_header))
 		return next_malloc_usable_size(block);
+	__asm__("" : "+r"(block)); /* the compiler knows that nothing of ours lies before a block */
 	header = ((const size_t *)block)[-1];
 	if (HT_UNLIKELY(header & 2))
 		return next_malloc_usable_size(block);
 	return (header & ~(size_t)7) - sizeof(size_t);
 }
+
+/* False until all pointers are resolved: what is allocated meanwhile is no doing of the host. */
+extern HT_HIDDEN bool next_ready;
 
 /* Resolves all pointers now. Idempotent. */
 void next_resolve(void);

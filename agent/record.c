@@ -312,7 +312,7 @@ static struct seg_thread *add_new(uint64_t key, const struct seg_tally *counts)
 	struct seg_slot *slot = NULL;
 	int saved = errno;
 
-	if (mode == MODE_OFF)
+	if (mode == MODE_OFF || !next_ready)
 		return NULL;
 	if (enter((uintptr_t)__builtin_frame_address(0))) {
 		self = current();
