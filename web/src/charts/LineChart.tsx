@@ -31,6 +31,7 @@ interface Props {
 
 const HEIGHT = 150;
 const SPAN_MIN = 60;
+const TICK_HALF = 22; // px of a time that stick out: none is written nearer to the right edge
 const BINARY_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 function window_(u: uPlot): uPlot.Range.MinMax {
@@ -50,10 +51,12 @@ function axes(props: Props): uPlot.Axis[] {
 	const grid = { stroke: cssColor("--grid"), width: 1 };
 	const font = "11px system-ui, sans-serif";
 	const ticks = { show: false };
-	const time = (_: uPlot, at: number[]) =>
-		at.map((t) =>
-			clock(t * 1e9).slice(0, at.length > 1 && at[1]! - at[0]! < 60 ? 8 : 5),
-		);
+	const time = (u: uPlot, at: number[]) => {
+		const length = at.length > 1 && at[1]! - at[0]! < 60 ? 8 : 5;
+		const { min, max } = u.scales.x as { min: number; max: number };
+		const edge = max - (max - min) * (TICK_HALF / u.bbox.width) * devicePixelRatio;
+		return at.map((t) => (t > edge ? "" : clock(t * 1e9).slice(0, length)));
+	};
 	return [
 		{
 			stroke,
