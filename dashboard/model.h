@@ -95,7 +95,7 @@ struct family {
 	int32_t pid; /* of its first process */
 	uint32_t uid;
 	bool ended;    /* no process of it is left */
-	char name[64]; /* last part of exe */
+	char name[64]; /* last part of the name it was started by, else of exe */
 	char exe[512];
 	char cmdline[512];
 	char listen[128];     /* address of its own that it asked for; "" for the default */

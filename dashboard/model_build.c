@@ -288,10 +288,27 @@ static int build_processes(struct family_store *store, const struct snapshot *no
 
 /* --- the family --- */
 
-static void copy_strings(struct family *family, const struct seg_header *header)
+/* What it was called as: a file may have several names (Debian's redis-server is a link to
+ * redis-check-rdb), and its user knows it by the one that was typed. */
+static void name_family(struct family *family)
 {
+	size_t size = strcspn(family->cmdline, " ");
+	const char *from = family->cmdline[0] == '-' ? family->cmdline + 1 : family->cmdline;
+	const char *end = family->cmdline + size;
 	const char *slash;
 
+	if (from >= end) {
+		from = family->exe;
+		end = from + strlen(from);
+	}
+	slash = memrchr(from, '/', (size_t)(end - from));
+	if (slash)
+		from = slash + 1;
+	snapshot_string(family->name, sizeof(family->name), from, (size_t)(end - from));
+}
+
+static void copy_strings(struct family *family, const struct seg_header *header)
+{
 	snapshot_string(family->exe, sizeof(family->exe), header->exe, sizeof(header->exe));
 	snapshot_string(family->cmdline, sizeof(family->cmdline), header->cmdline,
 			sizeof(header->cmdline));
@@ -299,9 +316,7 @@ static void copy_strings(struct family *family, const struct seg_header *header)
 			sizeof(header->listen));
 	snapshot_string(family->token_file, sizeof(family->token_file), header->token_file,
 			sizeof(header->token_file));
-	slash = strrchr(family->exe, '/');
-	snapshot_string(family->name, sizeof(family->name), slash ? slash + 1 : family->exe,
-			sizeof(family->exe));
+	name_family(family);
 }
 
 static void begin_family(struct family *family, const struct snapshot *now,

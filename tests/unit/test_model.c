@@ -177,8 +177,31 @@ static void describes_the_family(void **state)
 	memset(f->b->header->exe, '/', sizeof(f->b->header->exe));
 	memset(f->b->header->cmdline, 'x', sizeof(f->b->header->cmdline));
 	family = build(f);
-	assert_string_equal(family->name, "");
+	assert_int_equal(strlen(family->name), sizeof(family->name) - 1);
 	assert_int_equal(strlen(family->cmdline), sizeof(family->cmdline) - 1);
+}
+
+static void names_the_family_as_it_was_started(void **state)
+{
+	static const char *const cases[][3] = {
+		/* exe, cmdline, name */
+		{"/usr/bin/redis-check-rdb", "redis-server --port 1", "redis-server"},
+		{"/usr/bin/redis-check-rdb", "/usr/bin/redis-server *:1", "redis-server"},
+		{"/usr/bin/bash", "-bash", "bash"},
+		{"/usr/bin/example", "", "example"},
+		{"/usr/bin/example", " x", "example"},
+		{"/usr/bin/example", "dir/", ""},
+		{"", "", ""},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(f->b->header->exe, 0, sizeof(f->b->header->exe));
+		memset(f->b->header->cmdline, 0, sizeof(f->b->header->cmdline));
+		strcpy(f->b->header->exe, cases[i][0]);
+		strcpy(f->b->header->cmdline, cases[i][1]);
+		assert_string_equal(build(f)->name, cases[i][2]);
+	}
 }
 
 static void sums_one_site_over_threads(void **state)
@@ -506,6 +529,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(describes_the_family),
+		T(names_the_family_as_it_was_started),
 		T(sums_one_site_over_threads),
 		T(makes_one_site_of_the_kinds_of_realloc),
 		T(unknown_sites_are_one_of_each_kind),
