@@ -78,10 +78,11 @@ benchTest("run: prints the page's address, and it works", {}, async (bench) => {
 benchTest("run: keeps other preloads and settings", {}, async (bench) => {
 	const port = await freePort();
 	const host = heaptap(bench, ["run", "--", "/bin/sh", "-c", "echo $LD_PRELOAD; echo $HEAPTAP_LISTEN; read x"],
-			     { LD_PRELOAD: paths.host("libcount.so"), HEAPTAP_LISTEN: `127.0.0.1:${port}` });
+			     { LD_PRELOAD: paths.host("libplugin.so"), HEAPTAP_LISTEN: `127.0.0.1:${port}`,
+			       ASAN_OPTIONS: "verify_asan_link_order=0" });
 	await host.waitForOutput(/\n.*\n/);
 	const [preload, listen] = host.stdout.split("\n");
-	assert.equal(preload, `${paths.agent}:${paths.host("libcount.so")}`);
+	assert.equal(preload, `${paths.agent}:${paths.host("libplugin.so")}`);
 	assert.equal(listen, `127.0.0.1:${port}`);
 	await host.finish();
 });
