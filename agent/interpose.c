@@ -72,6 +72,8 @@ void *reallocarray(void *block, size_t count, size_t size)
 {
 	size_t bytes;
 
+	if (HT_UNLIKELY(next_usurper))
+		return next_reallocarray(block, count, size);
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;

@@ -2,16 +2,18 @@
 /*
  * interpose_cxx.c - every form of operator new and delete.
  *
- * Each form goes one of three ways, by where the next definition of it comes from:
+ * Each form goes one of two ways, by where the next definition of it comes from:
  *
- *   PLAIN    the C++ runtime, or nowhere (a C program that loads C++ later): the runtime's operator
- *            would only call malloc, so the next malloc is called at once. When it has no memory,
- *            the real operator takes over, with its new-handler and its exception. It allocates
- *            through our malloc, which counts. No state of ours is held, so it may throw.
- *   FORWARD  the object that also defines the next malloc (jemalloc, tcmalloc, mimalloc): its own
- *            operator is called and the result counted.
- *   FOREIGN  some other object that replaces operator new: it is called and nothing is counted
- *            here; what it takes from malloc is counted there.
+ *   PLAIN    the C++ runtime, whose operator would only call malloc; or the object that defines the
+ *            next malloc too (jemalloc, tcmalloc, mimalloc), which takes its blocks back by either
+ *            name; or nowhere (a C program that loads C++ later). The next malloc or free is called
+ *            at once. When there is no memory, the real operator takes over, with its new-handler
+ * and its exception; what it gets from our malloc in the end is counted there. No state of ours is
+ * held, so it may throw. FOREIGN  some other object that replaces operator new: it is called, and
+ * nothing is counted here but what it takes from malloc.
+ *
+ * The allocators' own operators are not called, since some of them call malloc or free by name,
+ * which would be counted twice, and some do not.
  */
 #include "agent/interpose_cxx.h"
 #include "agent/record.h"
@@ -73,15 +75,13 @@ enum form {
 		FORMS
 };
 
-enum way { WAY_PLAIN, WAY_FORWARD, WAY_FOREIGN };
-
 static const char *const form_symbols[FORMS] = {
 #define FORM_SYMBOL(form, symbol, kind, parameters, arguments) #symbol,
 	ALL_FORMS(FORM_SYMBOL)
 #undef FORM_SYMBOL
 };
 
-static enum way ways[FORMS];
+static bool foreign[FORMS];
 static void *next_form[FORMS]; /* NULL where nothing is known */
 
 static bool is_runtime(const char *path)
@@ -93,29 +93,28 @@ static bool is_runtime(const char *path)
 	       !strncmp(name, "libc++abi.so", 12);
 }
 
-static enum way way_of(void *definition, const struct link_map *allocator)
+static bool is_foreign(void *definition, const struct link_map *allocator)
 {
 	struct dl_find_object object;
 
-	if (!definition || _dl_find_object(definition, &object))
-		return WAY_PLAIN;
-	if (object.dlfo_link_map == allocator)
-		return WAY_FORWARD;
-	return is_runtime(object.dlfo_link_map->l_name) ? WAY_PLAIN : WAY_FOREIGN;
+	return definition && !_dl_find_object(definition, &object) &&
+	       object.dlfo_link_map != allocator && !is_runtime(object.dlfo_link_map->l_name);
 }
 
 void interpose_cxx_resolve(void)
 {
 	struct dl_find_object allocator;
 
+	for (int form = 0; form < FORMS && next_usurper; form++)
+		foreign[form] = true;
 	/* One failed look-up is enough for a program without C++. */
-	if (!dlsym(RTLD_NEXT, form_symbols[FORM_NEW]))
+	if (next_usurper || !dlsym(RTLD_NEXT, form_symbols[FORM_NEW]))
 		return;
 	if (_dl_find_object((void *)next_malloc, &allocator))
 		return;
 	for (int form = 0; form < FORMS; form++) {
 		next_form[form] = dlsym(RTLD_NEXT, form_symbols[form]);
-		ways[form] = way_of(next_form[form], allocator.dlfo_link_map);
+		foreign[form] = is_foreign(next_form[form], allocator.dlfo_link_map);
 	}
 }
 
@@ -135,18 +134,19 @@ static bool may_return_null(enum form form)
  * ends here instead. */
 HT_COLD static void *real_form(enum form form)
 {
-	void *runtime, *found = next_form[form];
+	static const char *const runtimes[] = {"libstdc++.so.6", "libc++.so.1"};
+	void *found = next_form[form] ? next_form[form] : dlsym(RTLD_NEXT, form_symbols[form]);
 
-	if (found)
-		return found;
-	runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	if (!runtime)
-		runtime = dlopen("libc++.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	found = dlsym(runtime ? runtime : RTLD_NEXT, form_symbols[form]);
+	for (size_t i = 0; !found && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
+		void *runtime = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		found = runtime ? dlsym(runtime, form_symbols[form]) : NULL;
+	}
 	if (!found && may_return_null(form))
 		return (void *)no_block;
 	if (!found)
 		abort();
+	next_form[form] = found;
 	return found;
 }
 
@@ -168,18 +168,11 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 	HT_EXPORT void *symbol parameters;                                                         \
 	void *symbol parameters                                                                    \
 	{                                                                                          \
-		enum way way = ways[FORM_##form];                                                  \
-		void *block;                                                                       \
+		void *block = HT_UNLIKELY(foreign[FORM_##form]) ? NULL : (take);                   \
                                                                                                    \
-		if (HT_UNLIKELY(way == WAY_FOREIGN))                                               \
+		if (HT_UNLIKELY(!block))                                                           \
 			return CALL(FORM_##form, void *, parameters, arguments);                   \
-		block = HT_LIKELY(way == WAY_PLAIN)                                                \
-				? (take)                                                           \
-				: CALL(FORM_##form, void *, parameters, arguments);                \
-		if (HT_LIKELY(block))                                                              \
-			record_alloc(kind, PLATFORM_CALLER(), size, block);                        \
-		else if (way == WAY_PLAIN)                                                         \
-			return CALL(FORM_##form, void *, parameters, arguments);                   \
+		record_alloc(kind, PLATFORM_CALLER(), size, block);                                \
 		return block;                                                                      \
 	}
 
@@ -192,14 +185,13 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 	HT_EXPORT void symbol parameters;                                                          \
 	void symbol parameters                                                                     \
 	{                                                                                          \
-		enum way way = ways[FORM_##form];                                                  \
-                                                                                                   \
-		if (HT_LIKELY(block) && HT_LIKELY(way != WAY_FOREIGN))                             \
-			record_free(kind, PLATFORM_CALLER(), block);                               \
-		if (HT_LIKELY(way == WAY_PLAIN))                                                   \
-			next_free(block);                                                          \
-		else                                                                               \
+		if (HT_UNLIKELY(foreign[FORM_##form])) {                                           \
 			CALL(FORM_##form, void, parameters, arguments);                            \
+			return;                                                                    \
+		}                                                                                  \
+		if (HT_LIKELY(block))                                                              \
+			record_free(kind, PLATFORM_CALLER(), block);                               \
+		next_free(block);                                                                  \
 	}
 
 /* The alignment, size and tag of a delete are only handed on, where there is someone to take them.

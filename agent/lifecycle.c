@@ -21,14 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void note_usurper(struct config *config)
-{
-	const char *usurper = next_usurper();
-
-	if (usurper)
-		config_add_problem(config, SEG_PROBLEM_NOT_FIRST, 0, usurper, NULL);
-}
-
 static void log_problems(struct config *config)
 {
 	int fd;
@@ -52,7 +44,8 @@ static bool begin(struct config *config, char *dir)
 	if (directory_prepare(config, dir))
 		return false;
 	directory_sweep(dir);
-	note_usurper(config);
+	if (next_usurper)
+		config_add_problem(config, SEG_PROBLEM_NOT_FIRST, 0, next_usurper, NULL);
 	if (segment_create(config, dir))
 		return false;
 	return record_start(config->follow_forks);

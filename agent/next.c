@@ -133,6 +133,7 @@ static void first_free(void *block)
 		next_resolve();                                                                    \
 		return next_##name arguments;                                                      \
 	}
+FIRST_FUNCTION(void *, reallocarray, (void *block, size_t count, size_t size), (block, count, size))
 FIRST_FUNCTION(int, posix_memalign, (void **out, size_t alignment, size_t size),
 	       (out, alignment, size))
 FIRST_FUNCTION(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
@@ -147,6 +148,7 @@ NEXT_FUNCTIONS(NEXT_FIRST)
 void (*next_free)(void *block) = first_free;
 bool next_has_glibc_header;
 bool next_ready;
+const char *next_usurper;
 
 static void use_arena(void)
 {
@@ -187,15 +189,15 @@ static bool check_header(void)
 	return told;
 }
 
-/* While the real one is warmed up: tcmalloc's allocates in its first call, and would be asked for
- * the size of that block in turn. */
 static size_t unknown_usable_size(void *block)
 {
 	(void)block;
 	return 0;
 }
 
-static void find_usable_size(void)
+/* tcmalloc's malloc_usable_size allocates in its first call, and would be asked for the size of
+ * that block in turn: the first call is made here. */
+static void warm_up_usable_size(void)
 {
 	void *block = next_malloc(1);
 
@@ -204,10 +206,28 @@ static void find_usable_size(void)
 		found_usable_size(block);
 	next_free(block);
 	next_malloc_usable_size = found_usable_size;
-	if (is_in_libc((void *)next_malloc) && is_in_libc((void *)found_usable_size)) {
+}
+
+static void learn_usable_size(void)
+{
+	if (!is_in_libc((void *)found_usable_size)) {
+		warm_up_usable_size();
+	} else if (is_in_libc((void *)next_malloc)) {
 		next_has_glibc_header = true;
 		next_has_glibc_header = check_header();
 	}
+}
+
+static const char *find_usurper(void)
+{
+	void *bound = dlsym(RTLD_DEFAULT, "malloc");
+	struct dl_find_object theirs, ours;
+
+	if (!bound || _dl_find_object(bound, &theirs) ||
+	    _dl_find_object((void *)next_resolve, &ours) ||
+	    theirs.dlfo_link_map == ours.dlfo_link_map)
+		return NULL;
+	return theirs.dlfo_link_map->l_name[0] ? theirs.dlfo_link_map->l_name : "the executable";
 }
 
 void next_resolve(void)
@@ -225,21 +245,10 @@ void next_resolve(void)
 	found_realloc = next_realloc;
 	found_free = next_free;
 	found_usable_size = next_malloc_usable_size;
-	find_usable_size();
+	learn_usable_size();
+	next_usurper = find_usurper();
 	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED))
 		use_arena();
 	resolving = false;
 	next_ready = true;
-}
-
-const char *next_usurper(void)
-{
-	void *bound = dlsym(RTLD_DEFAULT, "malloc");
-	struct dl_find_object theirs, ours;
-
-	if (!bound || _dl_find_object(bound, &theirs) ||
-	    _dl_find_object((void *)next_resolve, &ours) ||
-	    theirs.dlfo_link_map == ours.dlfo_link_map)
-		return NULL;
-	return theirs.dlfo_link_map->l_name[0] ? theirs.dlfo_link_map->l_name : "the executable";
 }

@@ -17,6 +17,7 @@
 	X(void *, malloc, (size_t size), (size))                                                   \
 	X(void *, calloc, (size_t count, size_t size), (count, size))                              \
 	X(void *, realloc, (void *block, size_t size), (block, size))                              \
+	X(void *, reallocarray, (void *block, size_t count, size_t size), (block, count, size))    \
 	X(int, posix_memalign, (void **out, size_t alignment, size_t size),                        \
 	  (out, alignment, size))                                                                  \
 	X(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))               \
@@ -62,6 +63,10 @@ extern HT_HIDDEN bool next_ready;
 /* Resolves all pointers now. Idempotent. */
 void next_resolve(void);
 
-/* The object whose malloc is in force where it is not ours (an allocator that was linked into the
- * executable or preloaded before us); NULL where it is ours. */
-const char *next_usurper(void);
+/*
+ * The object whose malloc is in force where it is not ours; NULL where it is ours. Either it is an
+ * allocator that was linked into the executable or preloaded before us, and we are hardly called at
+ * all; or it is another tool, which calls us as its next allocator. The few functions of ours that
+ * are bound all the same must then do what they would do without us: call malloc by its name.
+ */
+extern HT_HIDDEN const char *next_usurper;

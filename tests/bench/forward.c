@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forward.c - the baseline of the benchmarks: a preload that hands malloc, calloc, realloc and free on to
- * the next allocator and does nothing else. What heaptap costs is what it costs beyond this.
+ * forward.c - the baseline of the benchmarks: a preload that hands malloc, calloc, realloc and free
+ * on to the next allocator and does nothing else. What heaptap costs is what it costs beyond this.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	for (unsigned long i = 0; i + 1 < thread_count; i++)
 		pthread_join(threads[i], NULL);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	printf("%.2f\n", ((double)used.tv_sec * 1e9 + (double)used.tv_nsec) /
-				 (double)(pairs * thread_count));
+	printf("%.2f\n",
+	       ((double)used.tv_sec * 1e9 + (double)used.tv_nsec) / (double)(pairs * thread_count));
 	return 0;
 }
