@@ -199,12 +199,8 @@ static size_t unknown_usable_size(void *block)
  * that block in turn: the first call is made here. */
 static void warm_up_usable_size(void)
 {
-	void *block = next_malloc(1);
-
 	next_malloc_usable_size = unknown_usable_size;
-	if (block)
-		found_usable_size(block);
-	next_free(block);
+	found_usable_size(NULL);
 	next_malloc_usable_size = found_usable_size;
 }
 
