@@ -13,7 +13,7 @@ readonly build=(build-essential cmake ninja-build pkg-config ca-certificates
 	libmicrohttpd-dev libcjson-dev libiberty-dev zlib1g-dev)
 readonly quickstart=(redis-server redis-tools curl jq)
 readonly test=(clang clang-format libclang-rt-14-dev libcmocka-dev redis-server redis-tools nginx
-	memcached wrk jq curl python3 rustc libjemalloc-dev libgoogle-perftools-dev
+	memcached jq curl python3 rustc libjemalloc-dev libgoogle-perftools-dev
 	libmimalloc-dev valgrind chromium util-linux)
 
 fail()
