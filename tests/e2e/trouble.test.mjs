@@ -166,7 +166,7 @@ benchTest("a /dev/shm that fills up while the host runs", { skip: isRoot ? false
 
 benchTest("no /proc, no /dev/shm", { skip: isRoot ? false : "needs root to unmount" }, async (bench) => {
 	const host = bench.startPlain(["/usr/bin/unshare", "-m", "/bin/sh", "-c",
-		`mount -t tmpfs none /proc && exec env LD_PRELOAD=${paths.agent} HEAPTAP_DIR=/nonexistent/dir ${paths.host("exact")} 1 1 50`]);
+		`mount -t tmpfs none /proc && exec env LD_PRELOAD=${paths.agent} HEAPTAP_DIR=/nonexistent/dir HEAPTAP_LISTEN=off ${paths.host("exact")} 1 1 50`]);
 	await assertRunsOn(host);
 });
 
