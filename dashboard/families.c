@@ -6,6 +6,7 @@
  * tick. What does not fit into the lists is looked for anew when there is room again.
  */
 #include "dashboard/families.h"
+#include "dashboard/clock.h"
 #include "dashboard/family_watch.h"
 #include "dashboard/prune.h"
 
@@ -54,14 +55,6 @@ struct families {
 	struct model model;
 	struct family list[LIVE_MAX + ENDED_MAX];
 };
-
-static uint64_t clock_now(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 /* --- the list --- */
 
@@ -161,7 +154,7 @@ static void add_name(struct families *families, const char *name, bool born)
 	waiting = &families->waiting[families->waiting_count++];
 	snprintf(waiting->name, sizeof(waiting->name), "%s", name);
 	waiting->born = born;
-	waiting->since_ns = clock_now(CLOCK_MONOTONIC);
+	waiting->since_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static void try_waiting(struct families *families, uint64_t now)
@@ -250,7 +243,7 @@ int families_create(const char *dir, struct families **out)
 		families_destroy(families);
 		return err;
 	}
-	families->base_ns = clock_now(CLOCK_MONOTONIC);
+	families->base_ns = clock_ns(CLOCK_MONOTONIC);
 	*out = families;
 	return 0;
 }
@@ -310,7 +303,7 @@ int families_rescan(struct families *families)
 
 int families_tick(struct families *families)
 {
-	uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool second = now - families->base_ns >= BASE_EVERY;
 
 	families->model_ns = 0;
@@ -366,7 +359,7 @@ static void tell_refused(struct families *families, struct family_watch *watch)
 
 int families_model(struct families *families, const struct model **out)
 {
-	uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	if (families->model_ns == 0 || now - families->model_ns >= MODEL_AGE) {
@@ -381,7 +374,7 @@ int families_model(struct families *families, const struct model **out)
 		if (families->count > 1)
 			qsort(families->list, families->count, sizeof(families->list[0]),
 			      compare_families);
-		families->model.now_ns = clock_now(CLOCK_REALTIME);
+		families->model.now_ns = clock_ns(CLOCK_REALTIME);
 		families->model.families = families->list;
 		families->model.family_count = families->count;
 		families->model_ns = now;

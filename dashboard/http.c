@@ -15,6 +15,7 @@
  */
 #include "dashboard/http.h"
 
+#include "dashboard/clock.h"
 #include "dashboard/log.h"
 
 #include <errno.h>
@@ -62,14 +63,6 @@ struct http {
 	uint64_t activity;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void on_log(void *context, const char *format, va_list arguments)
 {
 	char line[256];
@@ -93,7 +86,7 @@ static void connection_open(struct http *http, struct MHD_Connection *handle, vo
 		return;
 	}
 	connection->fd = info->connect_fd;
-	connection->since_ms = now_ms();
+	connection->since_ms = clock_ms();
 	connection->peer = peer_of(http->diag, connection->fd);
 	connection->stranger = !connection->peer.known ||
 			       (connection->peer.uid != geteuid() && connection->peer.uid != 0);
@@ -179,7 +172,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **sl
 		free(connection->exchange);
 		connection->exchange = NULL;
 		connection->answering = false;
-		connection->since_ms = now_ms();
+		connection->since_ms = clock_ms();
 	}
 }
 
@@ -276,7 +269,7 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *handle, 
 		return MHD_NO;
 	request.peer = connection->peer;
 	connection->answering = true;
-	connection->since_ms = now_ms();
+	connection->since_ms = clock_ms();
 	http->handler(http->context, &request, &response);
 	return respond(handle, &response);
 }
@@ -377,7 +370,7 @@ void http_run(struct http *http)
 
 void http_expire(struct http *http)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	for (struct connection *one = http->connections; one; one = one->next)
 		if (now - one->since_ms > (one->answering ? RESPONSE_MS : REQUEST_MS))

@@ -8,6 +8,7 @@
 #include "dashboard/listeners.h"
 
 #include "dashboard/address.h"
+#include "dashboard/clock.h"
 #include "dashboard/lockfile.h"
 #include "dashboard/log.h"
 
@@ -21,7 +22,7 @@
 
 #define LISTENERS_MAX 33u
 #define MESSAGE_MAX   512u
-#define RETRY_S	      2
+#define RETRY_MS      2000
 
 struct claim {
 	char id[48];
@@ -29,7 +30,7 @@ struct claim {
 	bool own;  /* of an address of its own; else at the default one */
 	bool seen; /* still there at the last look */
 	int err;   /* of the last try; 0 before the first and after a good one */
-	time_t tried;
+	int64_t tried;
 	struct listener *listener;
 };
 
@@ -39,20 +40,12 @@ struct listeners {
 	size_t count;
 	struct listener *standard; /* the default one; in the list, too */
 	int standard_err;
-	time_t standard_tried;
+	int64_t standard_tried;
 	struct claim *claims;
 	size_t claim_count;
 	int diag;
 	bool is_written; /* server.lock says what is true */
 };
-
-static time_t now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
 
 int listeners_create(const struct listeners_options *options, struct listeners **out)
 {
@@ -229,15 +222,15 @@ static bool is_due(const struct claim *claim)
 	if (claim->tried == 0)
 		return true;
 	return (claim->err == -EADDRINUSE || claim->err == -EADDRNOTAVAIL) &&
-	       now_s() - claim->tried >= RETRY_S;
+	       clock_ms() - claim->tried >= RETRY_MS;
 }
 
 static int need_standard(struct listeners *listeners)
 {
-	time_t now = now_s();
+	int64_t now = clock_ms();
 
 	if (listeners->standard ||
-	    (listeners->standard_err && now - listeners->standard_tried < RETRY_S))
+	    (listeners->standard_err && now - listeners->standard_tried < RETRY_MS))
 		return listeners->standard ? 0 : listeners->standard_err;
 	listeners->standard_tried = now;
 	listeners->standard_err = open_standard(listeners);
@@ -310,7 +303,7 @@ static bool claim_own(struct listeners *listeners, struct claim *claim,
 	claim->own = true;
 	snprintf(claim->listen, sizeof claim->listen, "%s", wish->listen);
 	claim->err = open_own(listeners, wish, &claim->listener);
-	claim->tried = now_s();
+	claim->tried = clock_ms();
 	if (claim->err == 0) {
 		listener_bind(claim->listener, wish->id);
 		listener_add_token_file(claim->listener, wish->token_file);

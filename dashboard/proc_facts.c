@@ -4,6 +4,7 @@
  * kept in two hashes: threads by serial, processes by pid and start.
  */
 #include "dashboard/proc_facts.h"
+#include "dashboard/clock.h"
 #include "dashboard/lineage.h"
 #include "dashboard/model_build.h"
 
@@ -49,14 +50,6 @@ struct proc_facts {
 	size_t refreshed, processes_read;
 	size_t cursor; /* thread to be read again next */
 };
-
-static uint64_t clock_now(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 int proc_facts_create(struct proc_facts **out)
 {
@@ -221,7 +214,7 @@ static uint64_t process_key(int32_t pid, uint64_t started_ns)
 
 static bool believed(const struct proc_facts *facts, int32_t pid, uint64_t started_ns)
 {
-	uint64_t real = clock_now(CLOCK_REALTIME), boot = clock_now(CLOCK_BOOTTIME);
+	uint64_t real = clock_ns(CLOCK_REALTIME), boot = clock_ns(CLOCK_BOOTTIME);
 	uint64_t age = started_ns < real ? real - started_ns : 0;
 	uint64_t started = age < boot ? boot - age : 0;
 
@@ -367,7 +360,7 @@ static void fill_threads(struct proc_facts *facts, struct family *family)
 
 void proc_facts_fill(struct proc_facts *facts, struct family *family)
 {
-	uint64_t now = clock_now(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (now - facts->second_ns >= SECOND) {
 		facts->second_ns = now;

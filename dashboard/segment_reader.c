@@ -9,6 +9,7 @@
  * Costs: 4 reads for a segment and 2 for each thread.
  */
 #include "dashboard/segment_reader.h"
+#include "dashboard/clock.h"
 #include "dashboard/segment_walk.h"
 
 #include <errno.h>
@@ -29,14 +30,6 @@ struct segment {
 	int fd;
 	uint32_t live_row; /* a row that was alive at the last probe; 0: none */
 };
-
-static uint64_t clock_now(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int check_header(const struct seg_header *header, uint64_t file_size)
 {
@@ -209,8 +202,8 @@ int segment_read(struct segment *segment, struct snapshot *snapshot)
 			nanosleep(&pause, NULL);
 			continue;
 		}
-		snapshot->taken_ns = clock_now(CLOCK_REALTIME);
-		snapshot->taken_mono_ns = clock_now(CLOCK_MONOTONIC);
+		snapshot->taken_ns = clock_ns(CLOCK_REALTIME);
+		snapshot->taken_mono_ns = clock_ns(CLOCK_MONOTONIC);
 		err = segment_walk(segment->fd, snapshot);
 		if (err)
 			return err;

@@ -13,6 +13,7 @@
 #include "dashboard/access.h"
 #include "dashboard/address.h"
 #include "dashboard/assets.h"
+#include "dashboard/clock.h"
 #include "dashboard/content.h"
 #include "dashboard/families.h"
 #include "dashboard/listeners.h"
@@ -56,14 +57,6 @@ struct server {
 	uint64_t activity;
 	unsigned idle_rounds;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static enum access_verdict check(const struct listener *listener, const struct http_request *from,
 				 const char *path)
@@ -264,8 +257,8 @@ static bool tick(struct server *server)
 		return true;
 	}
 	if (server->alone_since_ms == 0)
-		server->alone_since_ms = now_ms();
-	if (now_ms() - server->alone_since_ms < LINGER_MS)
+		server->alone_since_ms = clock_ms();
+	if (clock_ms() - server->alone_since_ms < LINGER_MS)
 		return true;
 	server->alone_since_ms = 0;
 	return leave_or_stay(server);
