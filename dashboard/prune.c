@@ -67,14 +67,51 @@ static void keep(struct pruning *pruning, const char *name)
 	unlinkat(pruning->dirfd, file.name, 0);
 }
 
-static bool process_left(struct segment *segment, const struct seg_header *header)
+static DIR *open_again(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!stream && fd >= 0)
+		close(fd);
+	return stream;
+}
+
+static bool is_later_segment(const char *name, const struct seg_header *header)
+{
+	long pid = 0;
+	unsigned long long start = 0;
+	char rest[8] = "";
+
+	return sscanf(name, "%ld-%llx%7s", &pid, &start, rest) == 3 && pid == header->pid &&
+	       start > header->start_boot_ns && strcmp(rest, ".seg") == 0;
+}
+
+/* The same pid has a later segment: exec put another image in its place, and nothing crashed. */
+static bool replaced_by_exec(const struct pruning *pruning, const struct seg_header *header)
+{
+	DIR *stream = open_again(pruning->dirfd);
+	struct dirent *entry;
+	bool found = false;
+
+	while (stream && !found && (entry = readdir(stream)) != NULL)
+		found = is_later_segment(entry->d_name, header);
+	if (stream)
+		closedir(stream);
+	return found;
+}
+
+/* A process that may record here again. After an exec, `gone` is the pid of another image. */
+static bool process_left(struct segment *segment, const struct seg_header *header, int32_t gone)
 {
 	struct snapshot snapshot = {0};
-	bool left = proc_exists(header->pid, header->uid, header->start_boot_ns);
+	bool left =
+		header->pid != gone && proc_exists(header->pid, header->uid, header->start_boot_ns);
 
 	if (!left && segment_read(segment, &snapshot) == 0)
 		for (size_t i = 0; i < snapshot.process_count && !left; i++)
 			left = snapshot.processes[i].state == SEG_PROCESS_USED &&
+			       snapshot.processes[i].pid != gone &&
 			       proc_exists(snapshot.processes[i].pid, header->uid, UINT64_MAX);
 	snapshot_free(&snapshot);
 	return left;
@@ -84,13 +121,15 @@ static void prune_segment(struct pruning *pruning, const char *name, struct segm
 {
 	enum segment_life life;
 	struct seg_header header;
+	bool replaced;
 
 	if (segment_read_header(segment, &header) < 0 || segment_probe(segment, &life) < 0 ||
-	    life == SEGMENT_LIVE)
+	    life == SEGMENT_LIVE || (header.flags & SEG_FLAG_KEEP))
 		return;
-	if ((header.flags & SEG_FLAG_KEEP) || process_left(segment, &header))
+	replaced = !(header.flags & SEG_FLAG_EXITED) && replaced_by_exec(pruning, &header);
+	if (process_left(segment, &header, replaced ? header.pid : 0))
 		return;
-	if (header.flags & SEG_FLAG_EXITED)
+	if (replaced || (header.flags & SEG_FLAG_EXITED))
 		unlinkat(pruning->dirfd, name, 0);
 	else
 		keep(pruning, name);
@@ -130,17 +169,11 @@ static void prune_file(struct pruning *pruning, const char *name)
 int prune_directory(int dirfd, uid_t owner)
 {
 	struct pruning pruning = {.dirfd = dirfd, .owner = owner};
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = open_again(dirfd);
 	struct dirent *entry;
-	DIR *stream;
 
-	if (fd < 0)
+	if (!stream)
 		return -errno;
-	stream = fdopendir(fd);
-	if (!stream) {
-		close(fd);
-		return -ENOMEM;
-	}
 	while ((entry = readdir(stream)) != NULL)
 		prune_file(&pruning, entry->d_name);
 	closedir(stream);

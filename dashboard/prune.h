@@ -9,7 +9,7 @@
 
 /*
  * Looks at all files of the directory. Of segments whose processes are gone, those that ended by
- * exit() are removed (the agent normally did), the newest 32 others are kept as evidence of a
+ * exit() or were replaced by exec are removed, the newest 32 others are kept as evidence of a
  * crash, and those with HEAPTAP_KEEP=1 are left alone. Marks of failed starts go with their
  * process. 0 or -errno.
  */

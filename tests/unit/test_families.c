@@ -598,6 +598,25 @@ static void removes_what_nobody_needs(void **state)
 	builder_destroy(unfinished);
 }
 
+/* A shell that execs: its segment is dead, its pid has another one and lives. */
+static void removes_what_exec_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct builder *shell = make_family(f, getpid(), 1), *program = make_family(f, getpid(), 1);
+	struct builder *crashed = make_family(f, NO_PID, 1);
+
+	builder_thread_dies(shell, FIRST_ROW);
+	builder_thread_dies(crashed, FIRST_ROW);
+	start(f);
+	assert_int_equal(families_prune(f->families), 0);
+	assert_false(file_there(shell));
+	assert_true(file_there(program));
+	assert_true(file_there(crashed));
+	builder_destroy(shell);
+	builder_destroy(program);
+	builder_destroy(crashed);
+}
+
 static void keeps_the_newest_dead_segments(void **state)
 {
 	struct fixture *f = *state;
@@ -669,6 +688,7 @@ int main(void)
 		T(sets_and_takes_away_problems),
 		T(tells_wishes),
 		T(removes_what_nobody_needs),
+		T(removes_what_exec_replaced),
 		T(keeps_the_newest_dead_segments),
 		T(does_not_remove_what_may_come_back),
 	};
