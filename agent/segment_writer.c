@@ -31,9 +31,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define STEP_MAX     65536u /* memory is taken in steps that start at a page and double up to this */
-#define LOCK_WAIT_NS 100000000ull
-#define LOCK_SPINS   200
+#define STEP_MAX	   65536u /* memory is taken in steps that start at a page and double up to this */
+#define LOCK_WAIT_NS	   1000000000ull
+#define LOCK_SHORT_WAIT_NS 2000000ull
+#define LOCK_SPINS	   200
 
 struct seg_header *segment;
 
@@ -162,24 +163,29 @@ static pthread_mutex_t *lock_of(void)
 	return (pthread_mutex_t *)segment->lock;
 }
 
-/* Set by a wait that was in vain, until the lock is had again: a host does not wait twice. */
+/* Set by a wait that was in vain, until the lock is had again: a host waits long only once. */
 static bool impatient;
+
+static struct timespec deadline(uint64_t wait_ns)
+{
+	uint64_t until = now_ns(CLOCK_REALTIME) + wait_ns;
+
+	return (struct timespec){.tv_sec = (time_t)(until / 1000000000u),
+				 .tv_nsec = (long)(until % 1000000000u)};
+}
 
 static int wait_for_lock(void)
 {
-	struct timespec until;
 	int err = pthread_mutex_trylock(lock_of());
+	struct timespec until;
 
-	if (err != EBUSY || __atomic_load_n(&impatient, __ATOMIC_RELAXED))
+	if (err != EBUSY)
 		return err;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)LOCK_WAIT_NS;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
+	until = deadline(__atomic_load_n(&impatient, __ATOMIC_RELAXED) ? LOCK_SHORT_WAIT_NS
+								       : LOCK_WAIT_NS);
 	err = pthread_mutex_timedlock(lock_of(), &until);
-	__atomic_store_n(&impatient, err == ETIMEDOUT, __ATOMIC_RELAXED);
+	if (err == ETIMEDOUT)
+		__atomic_store_n(&impatient, true, __ATOMIC_RELAXED);
 	return err;
 }
 

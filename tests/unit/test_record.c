@@ -171,7 +171,10 @@ static void forks_body(void)
 		;
 	sums = read_sums(open_segment());
 	CHECK(sums.allocs == 281000 && sums.frees == 281000);
-	CHECK(sums.live == 1 && sums.unplaced == 0);
+	CHECK(segment->dropped[SEG_DROP_LOCK] == 0);
+	CHECK(segment->dropped[SEG_DROP_MEMORY] == 0);
+	CHECK(sums.live == 1);
+	CHECK(sums.unplaced == 0);
 	CHECK(segment->processes_started == 201);
 	CHECK(segment->regions[SEG_PROCESSES].used < 100 * sizeof(struct seg_process));
 }
@@ -209,6 +212,43 @@ static void test_killed_process_is_known(void **state)
 {
 	(void)state;
 	in_child(killed_body);
+}
+
+/* A debugger stops one process of the family at the worst moment: the others go on, and when it is
+ * killed they are as before. */
+static void stopped_holder_body(void)
+{
+	struct sums sums;
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	begin(8 << 20);
+	CHECK(!pipe(pipes));
+	pid = fork();
+	if (!pid) {
+		make_pairs(MAIN);
+		CHECK(segment_lock());
+		CHECK(write(pipes[1], "x", 1) == 1);
+		pause();
+	}
+	CHECK(read(pipes[0], &byte, 1) == 1);
+	run_threads(1, 8);
+	CHECK(segment->dropped[SEG_DROP_LOCK] > 0);
+	sums = read_sums(open_segment());
+	CHECK(sums.allocs == 9000 && sums.frees == 9000 && sums.unplaced == 16000);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
+	run_threads(2, 8);
+	CHECK(segment->dropped[SEG_DROP_RECOVERED] == 1);
+	sums = read_sums(open_segment());
+	CHECK(sums.allocs == 25000 && sums.frees == 25000);
+	CHECK(sums.unplaced < 16000 + 8 * 256); /* some still wait until they ask again */
+}
+
+static void test_stopped_holder(void **state)
+{
+	(void)state;
+	in_child(stopped_holder_body);
 }
 
 static void raw_clone_body(void)
@@ -338,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_threads_come_and_go),
 		cmocka_unit_test(test_forks_come_and_go),
 		cmocka_unit_test(test_killed_process_is_known),
+		cmocka_unit_test(test_stopped_holder),
 		cmocka_unit_test(test_fork_behind_libcs_back),
 		cmocka_unit_test(test_many_sites),
 		cmocka_unit_test(test_full_segment_keeps_totals),
