@@ -7,6 +7,7 @@
  * what is in there.
  */
 #include "agent/directory.h"
+#include "agent/system.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SWEEP_BUFFER 4096 /* some 60 names */
@@ -23,23 +23,23 @@
 static int use(const char *path)
 {
 	struct stat status;
-	bool made = !mkdir(path, 0700);
+	bool made = !system_mkdir(path, 0700);
 	int fd, err = 0;
 
 	if (!made && errno != EEXIST)
 		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = system_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (made && fchmod(fd, 0700)) /* whatever the umask is */
+	if (made && system_chmod(fd, 0700)) /* whatever the umask is */
 		err = -errno;
-	else if (fstat(fd, &status))
+	else if (system_stat(fd, &status))
 		err = -errno;
-	else if (status.st_uid != geteuid() || (status.st_mode & 022))
+	else if (status.st_uid != system_geteuid() || (status.st_mode & 022))
 		err = -EPERM;
-	else if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
+	else if (system_access(fd, W_OK | X_OK))
 		err = -errno;
-	close(fd);
+	system_close(fd);
 	return err;
 }
 
@@ -54,23 +54,35 @@ int directory_prepare(struct config *config, char path[DIRECTORY_PATH])
 			return 0;
 		config_add_problem(config, SEG_PROBLEM_DIR, -err, config->dir, NULL);
 	}
-	snprintf(path, DIRECTORY_PATH, "/dev/shm/heaptap-%u", geteuid());
+	snprintf(path, DIRECTORY_PATH, "/dev/shm/heaptap-%u", system_geteuid());
 	return use(path);
 }
 
+/*
+ * Nobody has the segment mapped any more, and it was not asked to stay. A read lease is granted
+ * only where no one has the file open for writing, and a process that records has, by its mapping.
+ * (SIGURG in place of SIGIO, which would kill, should somebody want to write at just that moment.)
+ */
 static bool is_stale_segment(int dir, const char *name)
 {
-	struct seg_header header;
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t size;
+	struct seg_header header = {0};
+	int fd = system_open_at(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool stale;
 
 	if (fd < 0)
 		return false;
-	size = pread(fd, &header, sizeof(header), 0);
-	close(fd);
-	if (size != sizeof(header) || header.magic != SEG_MAGIC)
-		return true;
-	return !(header.flags & SEG_FLAG_KEEP);
+	system_fcntl(fd, F_SETSIG, SIGURG);
+	stale = !system_fcntl(fd, F_SETLEASE, F_RDLCK);
+	if (stale)
+		stale = system_pread(fd, &header, sizeof(header), 0) >= 0 &&
+			!(header.flags & SEG_FLAG_KEEP);
+	system_close(fd); /* gives back the lease */
+	return stale;
+}
+
+static bool process_exists(int pid)
+{
+	return !syscall(SYS_kill, pid, 0) || errno != ESRCH;
 }
 
 /* "<pid>-<start>.seg" or "<pid>-<start>.failed.<ERRNO>" */
@@ -81,10 +93,11 @@ static void sweep_entry(int dir, const char *name)
 
 	for (const char *p = name; *p >= '0' && *p <= '9' && pid < 100000000; p++)
 		pid = pid * 10 + (*p - '0');
-	if (!pid || !dot || !kill(pid, 0) || errno != ESRCH)
+	if (!pid || !dot)
 		return;
-	if (!strncmp(dot, ".failed.", 8) || (!strcmp(dot, ".seg") && is_stale_segment(dir, name)))
-		unlinkat(dir, name, 0);
+	if ((!strncmp(dot, ".failed.", 8) && !process_exists(pid)) ||
+	    (!strcmp(dot, ".seg") && is_stale_segment(dir, name)))
+		system_unlink_at(dir, name);
 }
 
 static void sweep_buffer(int dir, const char *buffer, long size)
@@ -100,7 +113,7 @@ static void sweep_buffer(int dir, const char *buffer, long size)
 void directory_sweep(const char *path)
 {
 	_Alignas(struct dirent64) char first[SWEEP_BUFFER], more[SWEEP_BUFFER];
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = system_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	long first_size, size;
 
 	if (fd < 0)
@@ -114,5 +127,5 @@ void directory_sweep(const char *path)
 		sweep_buffer(fd, more, size);
 		size = syscall(SYS_getdents64, fd, more, sizeof(more));
 	}
-	close(fd);
+	system_close(fd);
 }

@@ -81,7 +81,7 @@ static const char *const form_symbols[FORMS] = {
 #undef FORM_SYMBOL
 };
 
-static bool foreign[FORMS];
+static bool foreign;
 static void *next_form[FORMS]; /* NULL where nothing is known */
 
 static bool is_runtime(const char *path)
@@ -101,21 +101,39 @@ static bool is_foreign(void *definition, const struct link_map *allocator)
 	       object.dlfo_link_map != allocator && !is_runtime(object.dlfo_link_map->l_name);
 }
 
+static bool is_ours(void *definition)
+{
+	struct dl_find_object theirs, ours;
+
+	return definition && !_dl_find_object(definition, &theirs) &&
+	       !_dl_find_object((void *)is_ours, &ours) &&
+	       theirs.dlfo_link_map == ours.dlfo_link_map;
+}
+
+/* The forms call each other by name: where one is replaced, by the executable or by a library, the
+ * others depend on it. */
+static bool any_is_foreign(const struct link_map *allocator)
+{
+	for (int form = 0; form < FORMS; form++)
+		if (is_foreign(next_form[form], allocator) ||
+		    !is_ours(dlsym(RTLD_DEFAULT, form_symbols[form])))
+			return true;
+	return false;
+}
+
 void interpose_cxx_resolve(void)
 {
 	struct dl_find_object allocator;
 
-	for (int form = 0; form < FORMS && next_usurper; form++)
-		foreign[form] = true;
 	/* One failed look-up is enough for a program without C++. */
-	if (next_usurper || !dlsym(RTLD_NEXT, form_symbols[FORM_NEW]))
+	if (next_usurper || !dlsym(RTLD_NEXT, form_symbols[FORM_NEW])) {
+		foreign = next_usurper;
 		return;
-	if (_dl_find_object((void *)next_malloc, &allocator))
-		return;
-	for (int form = 0; form < FORMS; form++) {
-		next_form[form] = dlsym(RTLD_NEXT, form_symbols[form]);
-		foreign[form] = is_foreign(next_form[form], allocator.dlfo_link_map);
 	}
+	for (int form = 0; form < FORMS; form++)
+		next_form[form] = dlsym(RTLD_NEXT, form_symbols[form]);
+	foreign = _dl_find_object((void *)next_malloc, &allocator) ||
+		  any_is_foreign(allocator.dlfo_link_map);
 }
 
 static void *no_block(void)
@@ -128,25 +146,43 @@ static bool may_return_null(enum form form)
 	return strstr(form_symbols[form], "nothrow");
 }
 
-/* The real operator, for when memory is short. It may be in a library that was loaded later, out of
- * RTLD_NEXT's sight. Where there is none there is nobody who could throw bad_alloc either, and a
- * throwing operator new must not return null: the program would end by an uncaught exception, and
- * ends here instead. */
-HT_COLD static void *real_form(enum form form)
+/* In an object that is loaded already, or in what it depends on. */
+static void *find_in(const char *path, enum form form)
+{
+	void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	void *found = object ? dlsym(object, form_symbols[form]) : NULL;
+
+	return is_ours(found) ? NULL : found;
+}
+
+/* Out of RTLD_NEXT's sight: the caller may be a plugin that has the runtime in itself, or the
+ * runtime was loaded with it. */
+static void *find_late(enum form form, uintptr_t caller)
 {
 	static const char *const runtimes[] = {"libstdc++.so.6", "libc++.so.1"};
-	void *found = next_form[form] ? next_form[form] : dlsym(RTLD_NEXT, form_symbols[form]);
+	struct dl_find_object object;
+	void *found = NULL;
 
-	for (size_t i = 0; !found && i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
-		void *runtime = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+	if (!_dl_find_object((void *)caller, &object) && object.dlfo_link_map->l_name[0])
+		found = find_in(object.dlfo_link_map->l_name, form);
+	for (size_t i = 0; !found && i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		found = find_in(runtimes[i], form);
+	return found;
+}
 
-		found = runtime ? dlsym(runtime, form_symbols[form]) : NULL;
-	}
+/* The real operator, for when memory is short or ours must stay out of it. Where there is none
+ * there is nobody who could throw bad_alloc either, and a throwing operator new must not return
+ * null: the program would end by an uncaught exception, and ends here instead. */
+HT_COLD static void *real_form(enum form form, uintptr_t caller)
+{
+	void *found = next_form[form];
+
+	if (!found)
+		found = find_late(form, caller);
 	if (!found && may_return_null(form))
 		return (void *)no_block;
 	if (!found)
 		abort();
-	next_form[form] = found;
 	return found;
 }
 
@@ -162,13 +198,14 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 	return next_aligned_alloc(alignment, rounded & ~(alignment - 1));
 }
 
-#define CALL(form, type, parameters, arguments) (((type(*) parameters)real_form(form))arguments)
+#define CALL(form, type, parameters, arguments)                                                    \
+	(((type(*) parameters)real_form(form, PLATFORM_CALLER()))arguments)
 
 #define DEFINE_NEW_AS(take, form, symbol, kind, parameters, arguments)                             \
 	HT_EXPORT void *symbol parameters;                                                         \
 	void *symbol parameters                                                                    \
 	{                                                                                          \
-		void *block = HT_UNLIKELY(foreign[FORM_##form]) ? NULL : (take);                   \
+		void *block = HT_UNLIKELY(foreign) ? NULL : (take);                                \
                                                                                                    \
 		if (HT_UNLIKELY(!block))                                                           \
 			return CALL(FORM_##form, void *, parameters, arguments);                   \
@@ -185,7 +222,7 @@ HT_INLINE void *plain_aligned(size_t size, size_t alignment)
 	HT_EXPORT void symbol parameters;                                                          \
 	void symbol parameters                                                                     \
 	{                                                                                          \
-		if (HT_UNLIKELY(foreign[FORM_##form])) {                                           \
+		if (HT_UNLIKELY(foreign)) {                                                        \
 			CALL(FORM_##form, void, parameters, arguments);                            \
 			return;                                                                    \
 		}                                                                                  \

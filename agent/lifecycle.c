@@ -14,12 +14,40 @@
 #include "agent/record.h"
 #include "agent/segment_writer.h"
 #include "agent/server_start.h"
+#include "agent/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
+
+/* A regular file only: to open or to fill a FIFO without a reader would hold up the host. */
+static int open_log(const char *path)
+{
+	int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	int fd = system_open(path, flags, 0600);
+	struct stat status;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = system_stat(fd, &status) ? -errno : S_ISREG(status.st_mode) ? 0 : -EINVAL;
+	if (!err)
+		return fd;
+	system_close(fd);
+	return err;
+}
+
+static void write_problem(int fd, const struct seg_problem *problem)
+{
+	char line[256];
+	int size = snprintf(line, sizeof(line), "libheaptap[%d]: problem %u, errno %d: %s\n",
+			    system_getpid(), problem->code, problem->err, problem->text);
+
+	if (size > 0 && (size_t)size < sizeof(line))
+		system_write(fd, line, (size_t)size);
+}
 
 static void log_problems(struct config *config)
 {
@@ -27,16 +55,14 @@ static void log_problems(struct config *config)
 
 	if (!config->log[0] || !config->problem_count)
 		return;
-	fd = open(config->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+	fd = open_log(config->log);
 	if (fd < 0) {
-		config_add_problem(config, SEG_PROBLEM_LOG, errno, config->log, NULL);
+		config_add_problem(config, SEG_PROBLEM_LOG, -fd, config->log, NULL);
 		return;
 	}
 	for (size_t i = 0; i < config->problem_count; i++)
-		dprintf(fd, "libheaptap[%d]: problem %u, errno %d: %s\n", getpid(),
-			config->problems[i].code, config->problems[i].err,
-			config->problems[i].text);
-	close(fd);
+		write_problem(fd, &config->problems[i]);
+	system_close(fd);
 }
 
 static bool begin(struct config *config, char *dir)

@@ -12,6 +12,7 @@
 #include "agent/modules.h"
 #include "agent/rows.h"
 #include "agent/segment_writer.h"
+#include "agent/system.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,8 +65,13 @@ static uint32_t thread_capacity;
 
 static bool enter(uintptr_t frame)
 {
-	if (inside && !(frame > inside && frame - inside < SAME_STACK))
-		return false;
+	if (inside) {
+		/* a handler's frame lies below the one that it interrupted */
+		if (frame < inside || frame - inside >= SAME_STACK)
+			return false;
+		if (segment)
+			segment_break_lock();
+	}
 	inside = frame;
 	return true;
 }
@@ -116,7 +122,9 @@ static bool enroll_process(void)
 	if (process->enrolled && rows_process(process->index)->generation == process->generation)
 		return true;
 	if (!process->pid) {
-		process->pid = own_tid(); /* after a fork the only thread is the main thread */
+		/* The thread that forked is the child's main thread; another one, or one that had
+		 * not recorded, has to ask. */
+		process->pid = mine(record_self) ? own_tid() : system_getpid();
 		if (started && forked_by_raw_clone(process->pid)) {
 			process->without_row = 1;
 			segment_drop(SEG_DROP_PROCESSES);
@@ -143,8 +151,11 @@ static struct record_thread *enroll(void)
 	if (!enroll_process())
 		return NULL;
 	index = rows_take_thread(process->index);
-	if (index == ROWS_NONE)
+	if (index == ROWS_NONE) {
+		if (rows_give_process(process->index))
+			process->enrolled = 0;
 		return NULL;
+	}
 	self = &threads[index];
 	self->row = rows_thread(index);
 	attach(self);
@@ -263,6 +274,8 @@ static bool has_room(const struct record_thread *self)
 static struct seg_slot *slot_of(struct record_thread *self, uint64_t key)
 {
 	struct seg_slot *slot = self->table.slots ? table_find(&self->table, key) : NULL;
+	struct seg_thread *row;
+	struct table table;
 
 	if (slot)
 		return slot;
@@ -270,9 +283,13 @@ static struct seg_slot *slot_of(struct record_thread *self, uint64_t key)
 		return NULL;
 	if (mode == MODE_ON)
 		modules_note(key & SEG_KEY_ADDRESS);
-	slot = table_probe(&self->table, key);
+	row = self->row;
+	table = self->table;
+	if (!row || !table.slots) /* a handler has forked, and this is the child */
+		return NULL;
+	slot = table_probe(&table, key);
 	table_fill(slot, key);
-	self->row->slots++;
+	row->slots++;
 	return slot;
 }
 
@@ -383,11 +400,11 @@ static bool take_private_memory(void)
 	thread_capacity =
 		(uint32_t)(segment->regions[SEG_THREADS].size / sizeof(struct seg_thread));
 	size = THREADS_OFFSET + thread_capacity * sizeof(struct record_thread);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = system_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (memory == MAP_FAILED)
 		return false;
-	if (madvise(memory, size, MADV_WIPEONFORK)) {
-		munmap(memory, size);
+	if (system_madvise(memory, size, MADV_WIPEONFORK)) {
+		system_unmap(memory, size);
 		return false;
 	}
 	process = (struct record_process *)memory;

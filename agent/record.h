@@ -49,11 +49,13 @@ HT_INLINE unsigned record_size_class(uint64_t size)
 /* The site's slot where it is the first one looked at, as it nearly always is. */
 HT_INLINE struct seg_slot *record_home(const struct record_thread *self, uint64_t key)
 {
+	struct table table = {.slots = *(struct seg_slot *volatile *)&self->table.slots};
 	struct seg_slot *home;
 
-	if (HT_UNLIKELY(!self->table.slots))
+	if (HT_UNLIKELY(!table.slots))
 		return NULL;
-	home = table_home(&self->table, key);
+	table.mask = self->table.mask;
+	home = table_home(&table, key);
 	return HT_LIKELY(home->key == key) ? home : NULL;
 }
 
@@ -63,6 +65,9 @@ HT_INLINE void record_alloc(enum seg_kind kind, uintptr_t caller, size_t size, v
 	size_t usable = next_usable(block);
 	struct record_thread *self = record_self;
 	uint64_t key = record_key(kind, caller);
+	/* Before the table is looked at: a signal handler may fork in between, and the child that
+	 * goes on here finds *self wiped. */
+	uint64_t *sizes = *(uint64_t *volatile *)&self->sizes;
 	struct seg_slot *slot = record_home(self, key);
 
 	if (HT_UNLIKELY(!slot)) {
@@ -72,7 +77,7 @@ HT_INLINE void record_alloc(enum seg_kind kind, uintptr_t caller, size_t size, v
 	platform_add(&slot->count, 1);
 	platform_add(&slot->bytes, size);
 	platform_add(&slot->more, usable);
-	platform_add(&self->sizes[record_size_class(size)], 1);
+	platform_add(&sizes[record_size_class(size)], 1);
 }
 
 /* Counts the free of a non-null block. Before the real free: afterwards another thread may have

@@ -348,6 +348,18 @@ uint32_t rows_take_process(int32_t pid)
 	return index;
 }
 
+bool rows_give_process(uint32_t index)
+{
+	struct seg_process *process = rows_process(index);
+
+	if (process->rows || process->ended_row)
+		return false;
+	process->generation++;
+	process->state = SEG_PROCESS_FREE;
+	segment->processes_started--;
+	return true;
+}
+
 /* Holds the row's mutex for the rest of this thread's life; the kernel marks it at the end. */
 static void hold_life(struct seg_thread *row)
 {

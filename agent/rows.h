@@ -25,6 +25,9 @@ bool rows_create(void);
 uint32_t rows_take_process(int32_t pid);
 uint32_t rows_take_thread(uint32_t process);
 
+/* Gives back a process row that holds no thread row; false: it does. */
+bool rows_give_process(uint32_t process);
+
 /* Replaces the row's table by one of twice the size. False: no room; the old one stays. */
 bool rows_grow_table(struct seg_thread *row);
 

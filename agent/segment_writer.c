@@ -14,6 +14,7 @@
  */
 #include "agent/segment_writer.h"
 #include "agent/base.h"
+#include "agent/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static void lay_out(struct seg_region *regions, uint64_t size)
 static bool populate(uint64_t offset, uint64_t bytes)
 {
 	int saved = errno;
-	bool ok = !madvise(segment_at(offset), bytes, MADV_POPULATE_WRITE);
+	bool ok = !system_madvise(segment_at(offset), bytes, MADV_POPULATE_WRITE);
 
 	errno = saved;
 	return ok;
@@ -114,7 +115,8 @@ static uint64_t table_bytes(unsigned log2)
 	return sizeof(struct seg_slot) << log2;
 }
 
-/* A free table's first slot holds the offset of the next one. */
+/* A free table's first key holds the offset of the next one: a word that the hot path never adds
+ * to, not even one that a signal handler has kept from its addition since the table was in use. */
 static uint64_t take_free(unsigned log2)
 {
 	uint64_t *list = &segment->free_blocks[log2 - SEG_TABLE_LOG2_MIN];
@@ -124,7 +126,7 @@ static uint64_t take_free(unsigned log2)
 	if (!offset)
 		return 0;
 	first = segment_at(offset);
-	*list = first->count;
+	*list = first->key;
 	return offset;
 }
 
@@ -153,8 +155,7 @@ void segment_give_table(uint64_t offset, unsigned log2)
 	uint64_t *list = &segment->free_blocks[log2 - SEG_TABLE_LOG2_MIN];
 	struct seg_slot *first = segment_at(offset);
 
-	first->key = 0;
-	first->count = *list;
+	first->key = *list;
 	*list = offset;
 }
 
@@ -168,7 +169,7 @@ static bool impatient;
 
 static struct timespec deadline(uint64_t wait_ns)
 {
-	uint64_t until = now_ns(CLOCK_REALTIME) + wait_ns;
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + wait_ns;
 
 	return (struct timespec){.tv_sec = (time_t)(until / 1000000000u),
 				 .tv_nsec = (long)(until % 1000000000u)};
@@ -183,7 +184,7 @@ static int wait_for_lock(void)
 		return err;
 	until = deadline(__atomic_load_n(&impatient, __ATOMIC_RELAXED) ? LOCK_SHORT_WAIT_NS
 								       : LOCK_WAIT_NS);
-	err = pthread_mutex_timedlock(lock_of(), &until);
+	err = pthread_mutex_clocklock(lock_of(), CLOCK_MONOTONIC, &until);
 	if (err == ETIMEDOUT)
 		__atomic_store_n(&impatient, true, __ATOMIC_RELAXED);
 	return err;
@@ -212,6 +213,16 @@ bool segment_lock(void)
 	return true;
 }
 
+void segment_break_lock(void)
+{
+	int err = pthread_mutex_trylock(lock_of());
+
+	if (err == EDEADLK || err == EOWNERDEAD)
+		recover();
+	if (!err || err == EDEADLK || err == EOWNERDEAD)
+		pthread_mutex_unlock(lock_of());
+}
+
 void segment_unlock(void)
 {
 	pthread_mutex_unlock(lock_of());
@@ -231,19 +242,19 @@ static void lock_create(void)
 
 static int read_file(const char *path, char *to, size_t room)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = system_open(path, O_RDONLY | O_CLOEXEC, 0);
 	ssize_t size;
 
 	if (fd < 0)
 		return 0;
-	size = read(fd, to, room - 1);
-	close(fd);
+	size = system_read(fd, to, room - 1);
+	system_close(fd);
 	return size > 0 ? (int)size : 0;
 }
 
 static void describe_host(void)
 {
-	ssize_t size = readlink("/proc/self/exe", segment->exe, sizeof(segment->exe) - 1);
+	ssize_t size = system_read_link("/proc/self/exe", segment->exe, sizeof(segment->exe) - 1);
 
 	segment->exe[size > 0 ? size : 0] = '\0';
 	size = read_file("/proc/self/cmdline", segment->cmdline, sizeof(segment->cmdline));
@@ -257,8 +268,8 @@ static void fill_header(const struct config *config, uint64_t start)
 	segment->version = SEG_VERSION;
 	segment->header_size = SEG_HEADER_SIZE;
 	segment->size = config->memory;
-	segment->pid = getpid();
-	segment->uid = geteuid();
+	segment->pid = system_getpid();
+	segment->uid = system_geteuid();
 	segment->start_boot_ns = start;
 	segment->started_ns = now_ns(CLOCK_REALTIME);
 	segment->flags = config->keep ? SEG_FLAG_KEEP : 0;
@@ -273,11 +284,11 @@ static void fill_header(const struct config *config, uint64_t start)
 /* Memory for the header, and on old kernels for everything. */
 static int back_header(int fd, uint64_t size)
 {
-	if (!madvise(segment, getauxval(AT_PAGESZ), MADV_POPULATE_WRITE))
+	if (!system_madvise(segment, getauxval(AT_PAGESZ), MADV_POPULATE_WRITE))
 		return 0;
 	if (errno != EINVAL)
 		return errno == EFAULT ? -ENOSPC : -errno;
-	if (fallocate(fd, 0, 0, (off_t)size))
+	if (system_allocate(fd, (off_t)size))
 		return -errno;
 	return 1;
 }
@@ -295,18 +306,18 @@ static int map_file(int fd, const struct config *config, uint64_t start)
 	int backed;
 
 	/* ftruncate beyond this limit is a signal that kills */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < config->memory)
+	if (!system_limit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < config->memory)
 		return -EFBIG;
-	if (fchmod(fd, 0600) || ftruncate(fd, (off_t)config->memory))
+	if (system_chmod(fd, 0600) || system_truncate(fd, (off_t)config->memory))
 		return -errno;
-	memory = mmap(NULL, config->memory, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = system_map(config->memory, MAP_SHARED, fd);
 	if (memory == MAP_FAILED)
 		return -errno;
 	segment = memory;
 	backed = back_header(fd, config->memory);
 	if (backed < 0) {
 		segment = NULL;
-		munmap(memory, config->memory);
+		system_unmap(memory, config->memory);
 		return backed;
 	}
 	fill_header(config, start);
@@ -321,11 +332,11 @@ static void leave_mark(const char *dir, uint64_t start, int err)
 	const char *name = strerrorname_np(err);
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%d-%llx.failed.%s", dir, getpid(),
+	snprintf(path, sizeof(path), "%s/%d-%llx.failed.%s", dir, system_getpid(),
 		 (unsigned long long)start, name ? name : "EIO");
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = system_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		close(fd);
+		system_close(fd);
 }
 
 int segment_create(const struct config *config, const char *dir)
@@ -334,18 +345,19 @@ int segment_create(const struct config *config, const char *dir)
 	char path[512];
 	int fd, err;
 
-	snprintf(path, sizeof(path), "%s/%d-%llx.seg", dir, getpid(), (unsigned long long)start);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	snprintf(path, sizeof(path), "%s/%d-%llx.seg", dir, system_getpid(),
+		 (unsigned long long)start);
+	fd = system_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	err = fd < 0 ? -errno : map_file(fd, config, start);
 	if (err < 0) {
 		if (fd >= 0) {
-			unlink(path);
-			close(fd);
+			system_unlink_at(AT_FDCWD, path);
+			system_close(fd);
 		}
 		leave_mark(dir, start, -err);
 		return err;
 	}
-	close(fd);
+	system_close(fd);
 	return 0;
 }
 

@@ -38,6 +38,8 @@ static inline void *segment_at(uint64_t offset)
  */
 bool segment_lock(void);
 void segment_unlock(void);
+/* After a longjmp out of what the calling thread did under the lock: it may hold it still. */
+void segment_break_lock(void);
 
 /* (locked) Makes `bytes` of the region usable, counted from its start. False: no room, counted. */
 bool segment_reserve(enum seg_region_id region, uint64_t bytes);

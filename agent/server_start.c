@@ -13,6 +13,7 @@
  */
 #include "agent/server_start.h"
 #include "agent/base.h"
+#include "agent/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +24,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STACK_SIZE 65536u
+
+/* libc's clone by the name that no host has */
+int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 struct start {
 	char *const *arguments;
@@ -42,11 +47,11 @@ static bool server_runs(const char *dir)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/server.lock", dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = system_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return false;
-	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-	close(fd);
+	held = system_flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	system_close(fd);
 	return held;
 }
 
@@ -67,14 +72,15 @@ static int find_server(char *path, size_t room)
 	return size < 0 || (size_t)size >= room ? -ENAMETOOLONG : 0;
 }
 
+/* As the kernel has it: handler, flags, restorer, mask. All zero: the default action. */
 static void reset_signals(void)
 {
-	sigset_t none;
+	unsigned long action[8] = {0};
+	uint64_t none = 0;
 
 	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+		syscall(SYS_rt_sigaction, number, action, NULL, sizeof(none));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
 static void drop_descriptors(void)
@@ -83,10 +89,10 @@ static void drop_descriptors(void)
 
 	syscall(SYS_close_range, 0u, ~0u, 0u);
 	for (int fd = 0; fd < 1024; fd++) /* for kernels before 5.9 */
-		close(fd);
-	null = open("/dev/null", O_RDWR);
-	dup2(null, 1);
-	dup2(null, 2);
+		system_close(fd);
+	null = system_open("/dev/null", O_RDWR, 0);
+	syscall(SYS_dup3, null, 1, 0);
+	syscall(SYS_dup3, null, 2, 0);
 }
 
 static int run_grandchild(void *argument)
@@ -94,9 +100,10 @@ static int run_grandchild(void *argument)
 	static char *const environment[] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", NULL};
 	struct start *start = argument;
 
-	execve(start->arguments[0], start->arguments, environment);
+	syscall(SYS_execve, start->arguments[0], start->arguments, environment);
 	start->err = errno;
-	_exit(127);
+	syscall(SYS_exit_group, 127);
+	__builtin_unreachable();
 }
 
 static int run_child(void *argument)
@@ -104,35 +111,44 @@ static int run_child(void *argument)
 	struct start *start = argument;
 
 	reset_signals();
-	setsid();
+	syscall(SYS_setsid);
 	drop_descriptors();
-	if (clone(run_grandchild, start->grandchild_stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
-		  start) < 0)
+	if (__clone(run_grandchild, start->grandchild_stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
+		    start) < 0)
 		start->err = errno;
-	_exit(0);
+	syscall(SYS_exit_group, 0);
+	__builtin_unreachable();
 }
 
 static int run(char *const *arguments)
 {
-	char *stacks = mmap(NULL, 2 * STACK_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	char *stacks = system_map(2 * STACK_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
 	struct start start = {.arguments = arguments};
-	sigset_t all, before;
+	uint64_t all = ~0ull, before;
 	int child;
 
 	if (stacks == MAP_FAILED)
 		return -errno;
 	start.grandchild_stack = stacks + 2 * STACK_SIZE;
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	child = clone(run_child, stacks + STACK_SIZE, CLONE_VM | CLONE_VFORK, &start);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	child = __clone(run_child, stacks + STACK_SIZE, CLONE_VM | CLONE_VFORK, &start);
 	if (child < 0)
 		start.err = errno;
-	while (child > 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+	while (child > 0 && syscall(SYS_wait4, child, NULL, __WALL, NULL) < 0 && errno == EINTR)
 		;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	munmap(stacks, 2 * STACK_SIZE);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	system_unmap(stacks, 2 * STACK_SIZE);
 	return -start.err;
+}
+
+/* The server would become a child of pid 1 or of a subreaper, which may wait for all its children
+ * to end, while the server waits for the host to end. */
+static bool adopts_orphans(void)
+{
+	int subreaper = 0;
+
+	syscall(SYS_prctl, PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
+	return subreaper || system_getpid() == 1;
 }
 
 int server_start(const struct config *config, const char *dir, char *path, size_t room)
@@ -146,6 +162,8 @@ int server_start(const struct config *config, const char *dir, char *path, size_
 	err = find_server(path, room);
 	if (err)
 		return err;
+	if (adopts_orphans() && !config->listen[0])
+		return -ECHILD;
 	arguments[count++] = path;
 	arguments[count++] = "--dir";
 	arguments[count++] = (char *)dir;

@@ -115,6 +115,10 @@ const struct family *family_watch_family(const struct family_watch *watch)
 /* Whether a process of the ended family is left that may register another thread. */
 static bool may_come_back(const struct family_watch *watch)
 {
+	int in_use = segment_in_use(watch->segment);
+
+	if (in_use >= 0)
+		return in_use;
 	if (watch->header.flags & SEG_FLAG_EXITED)
 		return false;
 	if (pid_there(watch))

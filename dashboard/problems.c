@@ -6,6 +6,7 @@
 #include "dashboard/problems.h"
 #include "dashboard/snapshot.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +92,13 @@ bool problem_describe(const struct seg_problem *record, struct problem *out)
 		return true;
 	case SEG_PROBLEM_SERVER:
 		out->code = "server";
-		snprintf(message, size, "The server %s could not be started%s", text, why);
+		if (record->err == ECHILD)
+			snprintf(message, size,
+				 "No server was started: it would become a child of this process, "
+				 "which is pid 1 or a subreaper and may wait for it; run `heaptap "
+				 "serve`, or name an address in HEAPTAP_LISTEN");
+		else
+			snprintf(message, size, "The server %s could not be started%s", text, why);
 		return true;
 	case SEG_PROBLEM_NOT_FIRST:
 		out->code = "not_first";

@@ -101,7 +101,8 @@ static bool replaced_by_exec(const struct pruning *pruning, const struct seg_hea
 	return found;
 }
 
-/* A process that may record here again. After an exec, `gone` is the pid of another image. */
+/* Where the kernel cannot tell: a process that may record here again. After an exec, `gone` is the
+ * pid of another image. */
 static bool process_left(struct segment *segment, const struct seg_header *header, int32_t gone)
 {
 	struct snapshot snapshot = {0};
@@ -122,12 +123,16 @@ static void prune_segment(struct pruning *pruning, const char *name, struct segm
 	enum segment_life life;
 	struct seg_header header;
 	bool replaced;
+	int in_use;
 
 	if (segment_read_header(segment, &header) < 0 || segment_probe(segment, &life) < 0 ||
 	    life == SEGMENT_LIVE || (header.flags & SEG_FLAG_KEEP))
 		return;
 	replaced = !(header.flags & SEG_FLAG_EXITED) && replaced_by_exec(pruning, &header);
-	if (process_left(segment, &header, replaced ? header.pid : 0))
+	in_use = segment_in_use(segment);
+	if (in_use < 0)
+		in_use = process_left(segment, &header, replaced ? header.pid : 0);
+	if (in_use)
 		return;
 	if (replaced || (header.flags & SEG_FLAG_EXITED))
 		unlinkat(pruning->dirfd, name, 0);

@@ -10,6 +10,7 @@
  */
 #include "dashboard/segment_reader.h"
 #include "dashboard/clock.h"
+#include "dashboard/lease.h"
 #include "dashboard/segment_walk.h"
 
 #include <errno.h>
@@ -149,6 +150,22 @@ static int probe_rows(struct segment *segment, const struct seg_header *header,
 	return 0;
 }
 
+int segment_in_use(const struct segment *segment)
+{
+	return lease_in_use(segment->fd);
+}
+
+/* A process may have forked or lost its threads and not allocated since. */
+static enum segment_life life_without_rows(const struct segment *segment,
+					   const struct census *census)
+{
+	int in_use = segment_in_use(segment);
+
+	if (in_use >= 0)
+		return in_use ? SEGMENT_LIVE : SEGMENT_DEAD;
+	return census->died && !census->starting ? SEGMENT_DEAD : SEGMENT_UNDECIDED;
+}
+
 int segment_probe(struct segment *segment, enum segment_life *out)
 {
 	struct census census = {0};
@@ -170,10 +187,7 @@ int segment_probe(struct segment *segment, enum segment_life *out)
 	if (err)
 		return err;
 	segment->live_row = census.live_row;
-	if (census.live_row)
-		*out = SEGMENT_LIVE;
-	else
-		*out = census.died && !census.starting ? SEGMENT_DEAD : SEGMENT_UNDECIDED;
+	*out = census.live_row ? SEGMENT_LIVE : life_without_rows(segment, &census);
 	return 0;
 }
 

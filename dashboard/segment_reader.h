@@ -19,8 +19,8 @@
 struct segment;
 
 enum segment_life {
-	SEGMENT_LIVE,	   /* a thread of it exists */
-	SEGMENT_DEAD,	   /* it had threads, and all of them are gone */
+	SEGMENT_LIVE,	   /* a thread of it exists, or a process that has it mapped */
+	SEGMENT_DEAD,	   /* nobody has it mapped; or, not knowing that: its threads are gone */
 	SEGMENT_UNDECIDED, /* it has no threads yet: whether its process exists must tell */
 };
 
@@ -36,6 +36,9 @@ int segment_read_header(const struct segment *segment, struct seg_header *out);
 
 /* Cheap while a thread that was found alive before still is: one small read. */
 int segment_probe(struct segment *segment, enum segment_life *out);
+
+/* 1: a process has it mapped; 0: none has, so it will not change any more; -errno: not known. */
+int segment_in_use(const struct segment *segment);
 
 /* Reads all into `snapshot`, which must be zeroed at first use and is reused afterwards. After a
  * failure its contents are void, but it may be used again. */

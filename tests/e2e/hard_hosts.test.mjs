@@ -18,6 +18,7 @@ const hosts = [
 	["limits", "under", "nofile", ...churn], ["limits", "under", "nproc", ...churn], ["limits", "under", "stack", ...churn],
 	["threads", "tsd"], ["threads", "signals"], ["threads", "altstack"], ["threads", "longjmp"], ["threads", "cancel"],
 	["threads", "smallstack"], ["threads", "mainexit"], ["threads", "dlopen", paths.host("libplugin.so")],
+	["threads", "dlopen", paths.host("libown_runtime.so")], ["names"], ["own_new"],
 ];
 
 async function assertAlike(bench, argv, options = {}) {

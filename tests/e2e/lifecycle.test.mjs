@@ -3,7 +3,8 @@
 // One server for all families of a user and directory: who starts it, what it shows at which
 // address, when it ends and how it comes back.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, readFileSync, readdirSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ask, askJson, benchTest, isGone } from "./lib/bench.mjs";
 import { countsOf, readFamily } from "./lib/counts.mjs";
@@ -94,6 +95,25 @@ benchTest("the server ends 3 s after the last family", {}, async (bench) => {
 	assert.ok(after > 2500 && after < 5000, `${Math.round(after)} ms`);
 	assert.equal(await canConnect(port), false);
 	assert.deepEqual(segments(bench), [], "a normal exit leaves no segment");
+});
+
+// Nothing in the segment tells of it: its parent has exited, and it has not allocated since.
+benchTest("a daemon that is silent at first is waited for", {}, async (bench) => {
+	const path = join(bench.root, "fifo");
+	execFileSync("mkfifo", [path]);
+	const host = bench.start([paths.host("late_daemon"), path]);
+	await waitFor("the parent's end", () => host.result);
+	await bench.server();
+	const server = bench.serverPid();
+	await holdsFor("the server and the segment stay", () => !isGone(server) && segments(bench).length === 1, 4500);
+	const fifo = openSync(path, "w");
+	writeSync(fifo, "x");
+	await bench.getUntil(`/api/v1/summary?process=${host.pid}`, (s) => !s.ended && s.alloc_count >= 1001);
+	const { families } = await bench.get("/api/v1/processes");
+	assert.deepEqual(families[0].members.map((m) => m.ended), [false]);
+	closeSync(fifo);
+	await waitFor("the server's end", () => isGone(server), 10000);
+	assert.deepEqual(segments(bench), []);
 });
 
 benchTest("HEAPTAP_KEEP=1 keeps the segment", {}, async (bench) => {

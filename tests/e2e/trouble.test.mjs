@@ -3,6 +3,7 @@
 // What can go wrong around heaptap: the host runs on as before, and the summary or `heaptap ps`
 // says what is wrong.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchTest, isRoot } from "./lib/bench.mjs";
@@ -180,6 +181,21 @@ benchTest("files that are no segments do not disturb the server", {}, async (ben
 	assertViewsAgree(await readFamily(bench, host.pid));
 	await holdsFor("the server lives", () => bench.serverPid() > 0, 1000);
 	await assertRunsOn(host);
+});
+
+benchTest("HEAPTAP_LOG=FIFO holds nobody up", {}, async (bench) => {
+	const fifo = join(bench.root, "fifo");
+	execFileSync("mkfifo", [fifo]);
+	const host = startExact(bench, { HEAPTAP_LOG: fifo, HEAPTAP_MEMORY: "banana" });
+	await assertRunsOn(host);
+});
+
+benchTest("a host that adopts orphans gets no server unless it names an address", {}, async (bench) => {
+	const host = bench.start([paths.host("adopter")], { LD_PRELOAD: "", ADOPTER_PRELOAD: paths.agent });
+	assert.deepEqual(await host.finish(), { code: 0, signal: null });
+	assert.equal(host.stdout, "ok\n");
+	assert.equal(readdirSync(bench.dir).filter((name) => name.endsWith(".seg")).length, 1, "it was recorded");
+	await holdsFor("no server", () => !bench.serverPid(), 1000);
 });
 
 benchTest("nothing is written where HEAPTAP_LOG cannot be", {}, async (bench) => {

@@ -6,6 +6,7 @@
  * /proc says is known.
  */
 #include "dashboard/families.h"
+#include "tests/unit/lease_fake.h"
 #include "tests/unit/segment_builder.h"
 
 #include <errno.h>
@@ -617,6 +618,28 @@ static void removes_what_exec_replaced(void **state)
 	builder_destroy(crashed);
 }
 
+/* A daemon: its parent has exited, it has not allocated since the fork, and no row tells of it. */
+static void lives_as_long_as_it_is_mapped(void **state)
+{
+	struct fixture *f = *state;
+	struct builder *b = make_family(f, NO_PID, 1);
+
+	builder_thread_dies(b, FIRST_ROW);
+	b->header->flags = SEG_FLAG_EXITED;
+	lease_fake = 1;
+	start(f);
+	assert_int_equal(families_prune(f->families), 0);
+	assert_true(file_there(b));
+	assert_int_equal(families_live(f->families), 1);
+	lease_fake = 0;
+	families_tick(f->families);
+	assert_int_equal(families_live(f->families), 0);
+	assert_int_equal(families_prune(f->families), 0);
+	assert_false(file_there(b));
+	lease_fake = -EINVAL;
+	builder_destroy(b);
+}
+
 static void keeps_the_newest_dead_segments(void **state)
 {
 	struct fixture *f = *state;
@@ -689,6 +712,7 @@ int main(void)
 		T(tells_wishes),
 		T(removes_what_nobody_needs),
 		T(removes_what_exec_replaced),
+		T(lives_as_long_as_it_is_mapped),
 		T(keeps_the_newest_dead_segments),
 		T(does_not_remove_what_may_come_back),
 	};
