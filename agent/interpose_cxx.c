@@ -116,7 +116,7 @@ static bool any_is_foreign(const struct link_map *allocator)
 {
 	for (int form = 0; form < FORMS; form++)
 		if (is_foreign(next_form[form], allocator) ||
-		    !is_ours(dlsym(RTLD_DEFAULT, form_symbols[form])))
+		    next_bound_elsewhere(form_symbols[form]))
 			return true;
 	return false;
 }

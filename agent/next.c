@@ -214,14 +214,25 @@ static void learn_usable_size(void)
 	}
 }
 
-static const char *find_usurper(void)
+/* In an executable that is not position-independent, the address of a function may be a stub in the
+ * executable: its symbol is undefined, but has a value. The function is then bound as any other. */
+static bool is_stub(void *address)
 {
-	void *bound = dlsym(RTLD_DEFAULT, "malloc");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	return dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx == SHN_UNDEF;
+}
+
+const char *next_bound_elsewhere(const char *name)
+{
+	void *bound = dlsym(RTLD_DEFAULT, name);
 	struct dl_find_object theirs, ours;
 
 	if (!bound || _dl_find_object(bound, &theirs) ||
 	    _dl_find_object((void *)next_resolve, &ours) ||
-	    theirs.dlfo_link_map == ours.dlfo_link_map)
+	    theirs.dlfo_link_map == ours.dlfo_link_map || is_stub(bound))
 		return NULL;
 	return theirs.dlfo_link_map->l_name[0] ? theirs.dlfo_link_map->l_name : "the executable";
 }
@@ -242,7 +253,7 @@ void next_resolve(void)
 	found_free = next_free;
 	found_usable_size = next_malloc_usable_size;
 	learn_usable_size();
-	next_usurper = find_usurper();
+	next_usurper = next_bound_elsewhere("malloc");
 	if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED))
 		use_arena();
 	resolving = false;

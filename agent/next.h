@@ -70,3 +70,6 @@ void next_resolve(void);
  * are bound all the same must then do what they would do without us: call malloc by its name.
  */
 extern HT_HIDDEN const char *next_usurper;
+
+/* The object that a call of `name` goes to; NULL where it comes to us. Start-up only. */
+const char *next_bound_elsewhere(const char *name);

@@ -261,6 +261,7 @@ static bool tick(struct server *server)
 	if (clock_ms() - server->alone_since_ms < LINGER_MS)
 		return true;
 	server->alone_since_ms = 0;
+	families_prune(server->families); /* of those too that came and went between two ticks */
 	return leave_or_stay(server);
 }
 

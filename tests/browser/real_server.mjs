@@ -40,10 +40,10 @@ async function waitFor(what, condition) {
 	}
 }
 
+/* A zombie, which pid 1 may be slow to reap, has ended. */
 function alive(pid) {
 	try {
-		process.kill(pid, 0);
-		return true;
+		return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "")[0] !== "Z";
 	} catch {
 		return false;
 	}
@@ -68,8 +68,11 @@ export async function startReal(build) {
 		kill: () => host.kill("SIGKILL"),
 		close: async () => {
 			host.kill("SIGKILL");
-			await waitFor("the server's end", () => !alive(server));
-			await rm(dir, { recursive: true, force: true });
+			try {
+				await waitFor("the server's end", () => !alive(server));
+			} finally {
+				await rm(dir, { recursive: true, force: true });
+			}
 		},
 	};
 }

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:net";
-import { ask, askJson, benchTest, isRoot } from "./lib/bench.mjs";
+import { ask, askJson, benchTest, isRoot, noOtherUser } from "./lib/bench.mjs";
 import * as paths from "./lib/paths.mjs";
 import { waitFor } from "./lib/wait.mjs";
 
@@ -51,7 +51,7 @@ benchTest("another user is refused, with the token let in", { skip: isRoot ? fal
 		assert.notEqual((await askAs(bench, nobody, url, "-H", `Authorization: ${header}`)).status, 200, header);
 });
 
-benchTest("a user's server lets root in, and another user not", { skip: isRoot ? false : "needs root" }, async (bench) => {
+benchTest("a user's server lets root in, and another user not", { skip: noOtherUser() }, async (bench) => {
 	const dir = join(bench.root, "nobody");
 	const env = { HEAPTAP_DIR: dir };
 	bench.startPlain(["/bin/sh", "-c", `mkdir -m 700 ${dir} && chown ${nobody}:${nobody} ${dir}`]);

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { benchTest, isRoot } from "./lib/bench.mjs";
+import { benchTest, isRoot, noOtherUser } from "./lib/bench.mjs";
 import { assertViewsAgree, readFamily } from "./lib/counts.mjs";
 import { freePort, takePort } from "./lib/net.mjs";
 import * as paths from "./lib/paths.mjs";
@@ -83,7 +83,7 @@ benchTest("a HEAPTAP_DIR that others may write to is refused", {}, async (bench)
 	assert.deepEqual(readdirSync(open).filter((name) => name.endsWith(".seg")), []);
 });
 
-benchTest("a directory that another user owns is refused", { skip: isRoot ? false : "needs root" }, async (bench) => {
+benchTest("a directory that another user owns is refused", { skip: noOtherUser() }, async (bench) => {
 	const host = bench.start([paths.host("exact"), "1", "1", "50"], { HEAPTAP_LISTEN: "off" }, { uid: 65534, gid: 65534 });
 	await assertRunsOn(host);
 	assert.deepEqual(readdirSync(bench.dir).filter((name) => name.endsWith(".seg")), []);
@@ -181,6 +181,15 @@ benchTest("files that are no segments do not disturb the server", {}, async (ben
 	assertViewsAgree(await readFamily(bench, host.pid));
 	await holdsFor("the server lives", () => bench.serverPid() > 0, 1000);
 	await assertRunsOn(host);
+});
+
+benchTest("a program at a fixed address is not taken for one with a malloc of its own", {}, async (bench) => {
+	const host = bench.start([paths.host("no_pie")]);
+	await host.waitForOutput(/ready/);
+	const { problems } = await bench.get(`/api/v1/summary?process=${host.pid}`);
+	assert.deepEqual(problems, []);
+	const { sites } = await bench.get(`/api/v1/sites?process=${host.pid}&kind=new[]`);
+	assert.deepEqual(sites.map((s) => [s.module_name, s.alloc_count, s.alloc_bytes]), [["no_pie", 1000, 100000]]);
 });
 
 benchTest("HEAPTAP_LOG=FIFO holds nobody up", {}, async (bench) => {

@@ -3,9 +3,14 @@
 // rust_service.rs - a Rust program under load; its page must show demangled names.
 //
 // Works until its stdin ends; prints "ready" first. Nothing but the standard library.
-use std::hint::black_box;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+// std::hint::black_box needs a newer compiler than Debian 12's.
+#[inline(never)]
+fn black_box<T>(value: T) {
+    unsafe { std::ptr::read_volatile(&value as *const T as *const u8) };
+}
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

@@ -6,6 +6,7 @@
 // Everything is ended and removed after the test; what the programs and the server wrote is shown
 // when it fails.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -39,6 +40,15 @@ export async function askJson(url, options) {
 	if (answer.status !== 200)
 		throw new Error(`${url}: ${answer.status} ${answer.text}`);
 	return JSON.parse(answer.text);
+}
+
+// Why a test cannot start hosts as another user; false where it can. A clone below /root is closed to
+// all others.
+export function noOtherUser(uid = 65534) {
+	if (!isRoot)
+		return "needs root";
+	const { error, status } = spawnSync("/usr/bin/test", ["-x", paths.host("exact"), "-a", "-r", paths.agent], { uid, gid: uid });
+	return !error && status === 0 ? false : `uid ${uid} cannot reach ${paths.build}`;
 }
 
 // Also true for a zombie that nobody has reaped yet: its descriptors and locks are gone.
