@@ -2,10 +2,11 @@
 //
 // Who may ask, and what is refused: other users, other hosts' names, wrong methods and parameters.
 import assert from "node:assert/strict";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:net";
 import { ask, askJson, benchTest, isRoot, noOtherUser } from "./lib/bench.mjs";
+import { canConnect, freePort } from "./lib/net.mjs";
 import * as paths from "./lib/paths.mjs";
 import { waitFor } from "./lib/wait.mjs";
 
@@ -152,9 +153,21 @@ benchTest("parameters: what is wrong and what is allowed", {}, async (bench) => 
 
 // A family that wants to be reached from elsewhere has to bring a token.
 benchTest("an address that is not loopback needs HEAPTAP_TOKEN_FILE", {}, async (bench) => {
-	const host = await startHost(bench, { HEAPTAP_LISTEN: "0.0.0.0:0" });
+	const [closed, open] = [await freePort(), await freePort()];
+	const host = await startHost(bench, { HEAPTAP_LISTEN: `0.0.0.0:${closed}` });
 	const refused = await bench.getUntil(`/api/v1/summary?process=${host.pid}`, (s) => s.problems.length > 0);
-	assert.ok(refused.problems.some((p) => p.code === "listen" || p.code === "setting"), JSON.stringify(refused.problems));
+	assert.deepEqual(refused.problems.map((p) => p.code), ["listen"]);
+	assert.equal(await canConnect(closed), false);
+
+	const file = join(bench.root, "own-token");
+	const token = "0123456789abcdef".repeat(4);
+	writeFileSync(file, `${token}\n`, { mode: 0o600 });
+	await startHost(bench, { HEAPTAP_LISTEN: `0.0.0.0:${open}`, HEAPTAP_TOKEN_FILE: file });
+	await waitFor("the address", () => canConnect(open));
+	const url = `http://127.0.0.1:${open}/api/v1/summary`;
+	if (isRoot)
+		assert.equal((await askAs(bench, nobody, url)).status, 401);
+	assert.equal((await ask(url, { headers: { Authorization: `Bearer ${token}` } })).status, 200);
 });
 
 benchTest("requests that are not HTTP, and slow ones, do not stop the server", {}, async (bench) => {

@@ -192,6 +192,17 @@ benchTest("a program at a fixed address is not taken for one with a malloc of it
 	assert.deepEqual(sites.map((s) => [s.module_name, s.alloc_count, s.alloc_bytes]), [["no_pie", 1000, 100000]]);
 });
 
+benchTest("HEAPTAP_CHILDREN=off records the first process alone", {}, async (bench) => {
+	bench.start(["/bin/sleep", "1000"]); // keeps the server
+	const host = bench.start([paths.host("exact"), "0", "3", "50"], { HEAPTAP_CHILDREN: "off" });
+	assert.deepEqual(await host.finish(), { code: 0, signal: null });
+	await bench.getUntil(`/api/v1/summary?process=${host.pid}`, (s) => s.ended);
+	const family = await readFamily(bench, host.pid);
+	assert.equal(family.summary.processes_started, 1);
+	assert.deepEqual(Object.values(family.summary.dropped).filter((n) => n !== 0), []);
+	assertViewsAgree(family);
+});
+
 benchTest("HEAPTAP_LOG=FIFO holds nobody up", {}, async (bench) => {
 	const fifo = join(bench.root, "fifo");
 	execFileSync("mkfifo", [fifo]);
