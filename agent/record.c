@@ -178,6 +178,16 @@ static bool must_wait(void)
 	return left;
 }
 
+static bool lock_or_wait(void)
+{
+	if (must_wait())
+		return false;
+	if (segment_lock())
+		return true;
+	wait_some();
+	return false;
+}
+
 static struct record_thread *new_thread(void)
 {
 	struct record_thread *self;
@@ -186,7 +196,7 @@ static struct record_thread *new_thread(void)
 		process->ignored = 1;
 	if (process->ignored || process->without_row)
 		return NULL;
-	if (must_wait() || !segment_lock())
+	if (!lock_or_wait())
 		return NULL;
 	self = enroll();
 	segment_unlock();
@@ -207,8 +217,10 @@ static struct record_thread *current(void)
 	}
 	if (!mine(self) || !self->row)
 		return new_thread();
-	if (!self->table.slots) /* work that was abandoned while the table grew */
+	if (!self->table.slots) { /* work on the table was abandoned */
+		rows_settle_table(self->row);
 		attach(self);
+	}
 	return self;
 }
 
@@ -254,7 +266,7 @@ static bool grow(struct record_thread *self)
 {
 	bool grown;
 
-	if (self == &early || must_wait() || !segment_lock())
+	if (self == &early || !lock_or_wait())
 		return false;
 	__atomic_store_n(&self->table.slots, NULL, __ATOMIC_RELEASE);
 	grown = rows_grow_table(self->row);

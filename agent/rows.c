@@ -93,6 +93,12 @@ void rows_changed_table(struct seg_thread *row)
 	__atomic_store_n(&row->table, row->table + SEG_TABLE_GENERATION, __ATOMIC_RELEASE);
 }
 
+void rows_settle_table(struct seg_thread *row)
+{
+	if (row->table & SEG_TABLE_GENERATION)
+		rows_changed_table(row);
+}
+
 /* A row without a table has a table of no slots. */
 static struct table table_of(const struct seg_thread *row)
 {

@@ -35,6 +35,8 @@ bool rows_grow_table(struct seg_thread *row);
  * on it meanwhile. No lock. */
 void rows_change_table(struct seg_thread *row);
 void rows_changed_table(struct seg_thread *row);
+/* After a change that may have been abandoned half way. */
+void rows_settle_table(struct seg_thread *row);
 
 /* Adds a slot (or tally) to a row, growing its table as needed; what finds no place goes to
  * row->other. Only for rows without a running owner, and for the caller's own. */
