@@ -191,7 +191,8 @@ static void fold_table(struct seg_thread *to, struct seg_thread *from)
 /* Moves all counts of `from` to `to`; `from` is free afterwards. */
 static void fold(struct seg_thread *to, struct seg_thread *from)
 {
-	HT_KERNEL_ACQUIRED(to->life); /* it may be the row of one more ended thread */
+	HT_KERNEL_ACQUIRED(to->life); /* either may be what another process saw ended */
+	HT_KERNEL_ACQUIRED(from->life);
 	from->state = SEG_THREAD_FOLDING;
 	fold_table(to, from);
 	for (unsigned i = 0; i < SEG_SIZE_CLASSES; i++) {
