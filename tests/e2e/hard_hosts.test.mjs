@@ -47,6 +47,7 @@ benchTest("limits chroot", { skip: rootOnly }, async (bench) => {
 // The figures of a storm are exact too: the children's rows are theirs, and none is lost.
 benchTest("a fork storm is counted whole", {}, async (bench) => {
 	bench.start(["/bin/sleep", "1000"]);
+	await bench.server();
 	const host = bench.start([paths.host("forks"), "storm"]);
 	assert.deepEqual(await host.finish(60000), { code: 0, signal: null });
 	await bench.getUntil(`/api/v1/summary?process=${host.pid}`, (s) => s.ended);
@@ -64,6 +65,7 @@ benchTest("a fork storm is counted whole", {}, async (bench) => {
 // kill -9 leaves what was counted to be read.
 benchTest("a host killed by SIGKILL stays readable", {}, async (bench) => {
 	bench.start(["/bin/sleep", "1000"]);
+	await bench.server();
 	const host = bench.start([paths.host("exact"), "3", "0"]);
 	await host.waitForOutput(/\n/);
 	const before = await readFamily(bench, host.pid);

@@ -17,10 +17,11 @@ function readCounts(dir, pid) {
 	return Object.fromEntries(countNames.map((name, i) => [name, Number(bytes.readBigUInt64LE(8 * i))]));
 }
 
-function startCounted(bench, argv, extra = {}) {
+async function startCounted(bench, argv, extra = {}) {
 	const dir = join(bench.root, "counts");
 	mkdirSync(dir);
 	bench.start(["/bin/sleep", "1000"]); // keeps the server
+	await bench.server(); // what has ended before it came would not be shown
 	return bench.start(argv, { COUNT_DIR: dir, ...extra }, { behind: [paths.host("libcount.so")] });
 }
 
@@ -34,7 +35,7 @@ async function assertSame(bench, host, least) {
 }
 
 benchTest("jq", { skip: paths.findProgram("jq") ? false : "no jq here" }, async (bench) => {
-	const host = startCounted(bench, [paths.findProgram("jq"), "-n", "[range(20000)|tostring]|map(.+\"x\")|sort|length"]);
+	const host = await startCounted(bench, [paths.findProgram("jq"), "-n", "[range(20000)|tostring]|map(.+\"x\")|sort|length"]);
 	assert.deepEqual(await host.finish(), { code: 0, signal: null });
 	assert.equal(host.stdout, "20000\n");
 	await assertSame(bench, host, 40000);
@@ -50,7 +51,7 @@ ts = [threading.Thread(target=work) for _ in range(3)]
 [t.start() for t in ts]
 [t.join() for t in ts]
 print("done")`;
-	const host = startCounted(bench, ["/usr/bin/python3", "-c", script], { PYTHONMALLOC: "malloc", PYTHONHASHSEED: "0" });
+	const host = await startCounted(bench, ["/usr/bin/python3", "-c", script], { PYTHONMALLOC: "malloc", PYTHONHASHSEED: "0" });
 	assert.deepEqual(await host.finish(), { code: 0, signal: null });
 	assert.equal(host.stdout, "done\n");
 	await assertSame(bench, host, 100000);
@@ -65,7 +66,7 @@ async function driveRedis(port) {
 
 benchTest("redis-server, its jemalloc behind both", { skip: paths.findProgram("redis-server") ? false : "no redis here" }, async (bench) => {
 	const port = await freePort();
-	const host = startCounted(bench, [paths.findProgram("redis-server"), "--port", String(port), "--save", "", "--dir", bench.root]);
+	const host = await startCounted(bench, [paths.findProgram("redis-server"), "--port", String(port), "--save", "", "--dir", bench.root]);
 	await host.waitForOutput(/Ready to accept connections/);
 	await driveRedis(port);
 	host.signal("SIGTERM");
@@ -74,7 +75,7 @@ benchTest("redis-server, its jemalloc behind both", { skip: paths.findProgram("r
 });
 
 benchTest("a host with threads and forks", {}, async (bench) => {
-	const host = startCounted(bench, [paths.host("exact"), "4", "3"]);
+	const host = await startCounted(bench, [paths.host("exact"), "4", "3"]);
 	await host.waitForOutput(/\n/);
 	assert.deepEqual(await host.finish(), { code: 0, signal: null });
 	await assertSame(bench, host, 10000);

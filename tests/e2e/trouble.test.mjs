@@ -194,6 +194,7 @@ benchTest("a program at a fixed address is not taken for one with a malloc of it
 
 benchTest("HEAPTAP_CHILDREN=off records the first process alone", {}, async (bench) => {
 	bench.start(["/bin/sleep", "1000"]); // keeps the server
+	await bench.server();
 	const host = bench.start([paths.host("exact"), "0", "3", "50"], { HEAPTAP_CHILDREN: "off" });
 	assert.deepEqual(await host.finish(), { code: 0, signal: null });
 	await bench.getUntil(`/api/v1/summary?process=${host.pid}`, (s) => s.ended);
