@@ -18,7 +18,7 @@
  */
 int directory_prepare(struct config *config, char path[DIRECTORY_PATH]);
 
-/* Removes what processes of the past have left: segments of families that have exited, marks of
- * failed starts, and, where there are many, the oldest segments of families that were killed.
- * Does little unless the directory has become large. */
+/* Removes what processes of the past have left: marks of failed starts, and segments that nobody
+ * has mapped any more, those with HEAPTAP_KEEP=1 excepted. Does nothing until the directory has
+ * become large. */
 void directory_sweep(const char *path);
